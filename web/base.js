@@ -37,8 +37,7 @@ const functions = data.functions.map((row, i) => {
         f.totalDelta = f.totalB - f.totalA;
         f.self = f.selfA + f.selfB;
     } else {
-        [f.calls, f.resumes, f.self, f.total, f.max, f.raised] = facts;
-        f.mean = f.total / (f.calls + f.resumes || 1);
+        [f.calls, f.resumes, f.self, f.total, f.mean, f.max, f.raised] = facts;
     }
     return f;
 });

@@ -31,7 +31,7 @@ const ownColumns = [
         key: "mean",
         isExtra: true,
         label: "Mean",
-        show: (f) => (f.total ? duration(f.mean) : ""),
+        show: (f) => (f.mean ? duration(f.mean) : ""),
     },
     {
         key: "max",

@@ -56,7 +56,7 @@ struct cunei_analysis_options {
 /* As struct cunei_facts, of all processes, in nanoseconds. */
 struct cunei_analysis_function {
     uint64_t calls, resumes, recursive, raised, nested;
-    uint64_t self_ns, total_ns, max_ns, suspended_ns;
+    uint64_t self_ns, total_ns, max_ns, suspended_ns, spent_ns;
     struct cunei_histogram histogram;
     struct cunei_budget_estimate estimate; /* the estimated part; times in ns */
     bool is_decorated;                     /* as a region: filters do not apply to it */
@@ -93,6 +93,7 @@ struct cunei_analysis_task {
 struct cunei_analysis_process {
     const struct cunei_trace_process *process; /* borrowed */
     size_t parent; /* index; SIZE_MAX: not in the analysis */
+    bool inherits; /* it was forked, and functions of its parent were open in it */
     uint64_t events, calls, lost, dropped_packets, missing_packets, size_bytes;
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns; /* of recording, estimated; 0: unknown */

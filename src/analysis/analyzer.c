@@ -112,6 +112,8 @@ static int add_threads(struct cunei_analysis *analysis,
         to->events += facts->definitions.events;
         to->dropped_packets += facts->span.gap.dropped;
         to->missing_packets += facts->span.gap.missing;
+        to->inherits |=
+            to->process->description.forked && facts->span.inherited_count > 0;
         discarded += facts->span.discarded;
         for (size_t j = 0; j < facts->span.thread_count; j++) {
             int rc =

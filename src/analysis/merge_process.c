@@ -121,6 +121,7 @@ int cunei_merge_process_functions(struct cunei_analysis *analysis,
         to->self_ns += cunei_profile_ns(profile, from->self);
         to->total_ns += cunei_profile_ns(profile, from->total);
         to->suspended_ns += cunei_profile_ns(profile, from->suspended);
+        to->spent_ns += cunei_profile_ns(profile, cunei_facts_spent(from));
         to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
         if (!cunei_id_kinds_is_region(&profile->kinds, cunei_slot_function(slot))) {
             analysis->resumes += from->resumes;

@@ -19,7 +19,7 @@ struct cunei_facts {
     uint64_t total;     /* anywhere in the stack, recursion counted once */
     uint64_t opened_at; /* private, as the next two: while a piece is read */
     uint64_t max_ns;    /* of one activation: entry or resume to leave or yield */
-    struct cunei_histogram histogram; /* of activations, in ns */
+    struct cunei_histogram histogram; /* of activations with both ends, in ns */
     uint32_t open;
     uint32_t edge;
     uint64_t resumes;
@@ -29,9 +29,19 @@ struct cunei_facts {
     uint64_t yielded;   /* private, as the next two: while a piece is read */
     uint32_t outstanding;
     uint32_t forgotten;
-    uint64_t nested; /* resumes made while it was already open */
-    uint64_t padding;
+    uint64_t nested;  /* resumes made while it was already open */
+    uint64_t surplus; /* private: modulo 2⁶⁴, see cunei_facts_spent */
 };
+
+/*
+ * The sum of the activations in the histogram.  It is `total` where each began and
+ * ended and none was inside another.  What differs is kept apart: a sum of its own
+ * would be in a second cache line, and made reports of many functions 10 % slower.
+ */
+static inline uint64_t cunei_facts_spent(const struct cunei_facts *facts)
+{
+    return facts->total + facts->surplus;
+}
 
 static inline uint32_t cunei_slot_function(uint32_t slot)
 {

@@ -197,6 +197,8 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
     uint64_t total = --facts->open == 0 ? time - facts->opened_at : 0;
 
     facts->total += total;
+    if (__builtin_expect(total != ticks, 0)) /* a recursion */
+        facts->surplus += ticks - total;
     if (edges) {
         profile->edges->items[facts->edge].total += total;
         cunei_edges_close(profile->edges, cursor->top->edge, time);
@@ -404,6 +406,7 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
         to->recursive += from->recursive;
         to->raised += from->raised;
         to->nested += from->nested;
+        to->surplus += from->surplus;
         to->suspended += from->suspended;
         to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
         int rc = cunei_histogram_merge(&to->histogram, &from->histogram);

@@ -72,7 +72,10 @@ static void account_gap(struct cunei_profile *profile, const struct cunei_frame 
             pair->inclusive += pair->open++ > 0 ? 0 : gap;
             pair->total += facts->open > 0 ? 0 : gap;
         }
-        facts->total += facts->open++ > 0 ? 0 : gap;
+        if (facts->open++ == 0) {
+            facts->total += gap;
+            facts->surplus -= gap;
+        }
     }
     for (uint32_t i = 1; i <= depth; i++) {
         uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;

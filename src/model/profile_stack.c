@@ -50,6 +50,7 @@ int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
 
     if (ns > facts->max_ns)
         facts->max_ns = ns;
+    facts->surplus += ticks;
     return cunei_histogram_add(&facts->histogram, ns);
 }
 
@@ -150,9 +151,12 @@ int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_piece 
 static void account_total(struct cunei_profile *profile, struct cunei_facts *facts,
                           uint64_t time)
 {
-    facts->total += time - facts->opened_at;
+    uint64_t total = time - facts->opened_at;
+
+    facts->total += total;
+    facts->surplus -= total;
     if (profile->edges)
-        profile->edges->items[facts->edge].total += time - facts->opened_at;
+        profile->edges->items[facts->edge].total += total;
 }
 
 void cunei_profile_stack_drop(struct cunei_profile *profile, struct cunei_piece *piece)

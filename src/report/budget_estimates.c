@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"

@@ -7,7 +7,7 @@
 
 #include "model/call_edges.h"
 #include "report/function_choice.h"
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"

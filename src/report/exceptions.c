@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/function_numbers.h"
 #include "base/vector.h"
-#include "report/function_numbers.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"

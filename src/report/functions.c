@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The functions of a report, one row each.  A column is one row of `columns`. */
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "report/ranking.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -70,18 +70,24 @@ static void put_suspended(const struct row *row, struct cunei_buffer *cell)
 
 static void put_mean(const struct row *row, struct cunei_buffer *cell)
 {
+    if (!cunei_function_has_mean(row->facts)) {
+        cunei_buffer_append_text(cell, UNKNOWN);
+        return;
+    }
     mark(cell, row->is_estimated);
-    if (row->facts->calls + row->facts->resumes > 0)
-        cunei_format_duration(cell, cunei_function_mean_ns(row->facts));
-    else
-        cunei_buffer_append_text(cell, UNKNOWN); /* recording began inside it */
+    cunei_format_duration(cell, cunei_function_mean_ns(row->facts));
+}
+
+static bool has_activations(const struct cunei_analysis_function *facts)
+{
+    return facts->histogram.span > 0;
 }
 
 /* Of single activations, if one was recorded from its begin to its end. */
 static void put_activation(const struct row *row, struct cunei_buffer *cell,
                            uint64_t ns)
 {
-    if (row->facts->histogram.span > 0)
+    if (has_activations(row->facts))
         cunei_format_duration(cell, ns);
     else
         cunei_buffer_append_text(cell, UNKNOWN);
@@ -204,6 +210,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
 {
     const struct cunei_function *names = &report->analysis->functions.items[index];
     const struct cunei_analysis_function *facts = &report->analysis->facts[index];
+    bool is_known = has_activations(facts);
 
     cunei_json_open(json, NULL, '{');
     cunei_report_put_function(json, "qualname", names, names->line);
@@ -212,10 +219,13 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_number(json, "total_ns", facts->total_ns);
     cunei_json_number(json, "self_ns", facts->self_ns);
     cunei_json_number(json, "suspended_ns", facts->suspended_ns);
-    cunei_json_number(json, "mean_ns", cunei_function_mean_ns(facts));
-    cunei_json_number(json, "p50_ns", cunei_function_quantile_ns(facts, 0.5));
-    cunei_json_number(json, "p99_ns", cunei_function_quantile_ns(facts, 0.99));
-    cunei_json_number(json, "max_ns", facts->max_ns);
+    cunei_json_number_or_null(json, "mean_ns", cunei_function_has_mean(facts),
+                              cunei_function_mean_ns(facts));
+    cunei_json_number_or_null(json, "p50_ns", is_known,
+                              cunei_function_quantile_ns(facts, 0.5));
+    cunei_json_number_or_null(json, "p99_ns", is_known,
+                              cunei_function_quantile_ns(facts, 0.99));
+    cunei_json_number_or_null(json, "max_ns", is_known, facts->max_ns);
     cunei_json_number(json, "recursive", facts->recursive);
     cunei_json_number(json, "raised", facts->raised);
     put_estimate(json, facts);

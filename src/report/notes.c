@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/function_numbers.h"
 #include "report/budget_estimates.h"
-#include "report/function_numbers.h"
 #include "report/losses.h"
 #include "report/note.h"
 #include "report/section.h"
@@ -228,6 +228,24 @@ static int note_filter(const struct cunei_report *report)
     return cunei_note_print(report, "filter", CUNEI_INK_WARM, &words);
 }
 
+/* Functions that a forked process continues have time in it, but no call. */
+static int note_inherited(const struct cunei_report *report)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+    struct cunei_buffer words = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < analysis->process_count; i++)
+        count += analysis->processes[i].inherits;
+    if (count == 0)
+        return 0;
+    cunei_format_several(&words, count, "process");
+    cunei_buffer_append_text(&words,
+                             " continued functions that the parent had called: their "
+                             "time there counts in self and total, but not as a call");
+    return cunei_note_print(report, "forked", CUNEI_INK_DIM, &words);
+}
+
 static int note_collections(const struct cunei_report *report)
 {
     const struct cunei_gc_pauses *all = &report->analysis->collections;
@@ -319,6 +337,7 @@ int cunei_report_print_notes(const struct cunei_report *report,
 {
     static int (*const notes[])(const struct cunei_report *report) = {
         note_filter,
+        note_inherited,
         note_pauses,
         note_raised,
         note_open,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "report/section.h"
 #include "wire/user_event.h"
 

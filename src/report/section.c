@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "text/format.h"
 #include "text/json.h"
 #include "text/names.h"

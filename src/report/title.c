@@ -7,7 +7,7 @@
 
 #include "analysis/process_tree.h"
 #include "python/instrumenter.h"
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/names.h"

@@ -88,12 +88,21 @@ static void read_packet(struct readings *readings, const struct cunei_packet *he
     cunei_buffer_fini(&text);
 }
 
+/* What was spent is a difference: without activations nothing must be left of it. */
+static void check_spent(const struct cunei_facts *facts)
+{
+    FUZZ_CHECK(cunei_histogram_count(&facts->histogram) > 0 ||
+               cunei_facts_spent(facts) == 0);
+}
+
 /* Not the times: what a deep stack leaves out may be known on one side only. */
 static void compare(const struct readings *readings)
 {
     for (uint32_t i = 0; i < readings->whole.slot_count; i++) {
         const struct cunei_facts *whole = &readings->whole.functions[i];
         const struct cunei_facts *parts = &readings->parts.functions[i];
+        check_spent(whole);
+        check_spent(parts);
         FUZZ_CHECK(whole->calls == parts->calls);
         FUZZ_CHECK(i == 0 || whole->resumes == parts->resumes);
     }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/function_numbers.h"
 #include "export/export.h"
 #include "export/selection.h"
 #include "export/task_names.h"
@@ -58,9 +59,10 @@ static int put_functions(struct cunei_html *html)
         cunei_page_function(&html->page, &analysis->functions.items[i]);
         cunei_buffer_format(out,
                             ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                            ",%" PRIu64 "]",
+                            ",%" PRIu64 ",%" PRIu64 "]",
                             facts->calls, facts->resumes, facts->self_ns,
-                            facts->total_ns, facts->max_ns, facts->raised);
+                            facts->total_ns, cunei_function_mean_ns(facts),
+                            facts->max_ns, facts->raised);
         rc = cunei_page_flow(&html->page);
     }
     cunei_buffer_append_text(out, "]");

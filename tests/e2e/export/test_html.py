@@ -50,12 +50,13 @@ def test_functions_and_times_are_those_of_the_report(cunei):
     rows = {(row[1], row[0], row[2], row[3]): row[4:] for row in page["functions"]}
     for f in facts["functions"]:
         row = rows[f["module"], f["qualname"], f["file"], f["line"]]
-        assert row[:5] == [
+        assert row[:6] == [
             f["calls"],
             f["resumes"],
             f["self_ns"],
             f["total_ns"],
-            f["max_ns"],
+            f["mean_ns"] or 0,
+            f["max_ns"] or 0,
         ]
     tree = page["tree"]
     assert len({len(column) for column in tree.values()}) == 1

@@ -49,6 +49,31 @@ static void a_recursion_counts_its_time_once(void **state)
     assert_int_equal(facts(F)->self, 50);
     assert_int_equal(facts(F)->max_ns, 50);
     assert_int_equal(cunei_histogram_count(&facts(F)->histogram), 3);
+    assert_int_equal(cunei_facts_spent(facts(F)), 50 + 30 + 10);
+}
+
+static void each_activation_counts_however_the_stream_is_cut(void **state)
+{
+    (void)state;
+    tape.open[tape.depth++] = F;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape_enter(&tape, G, 20);
+    tape_packet(&tape, 1, 30);
+    tape_enter(&tape, F, 40);
+    tape_leave(&tape, F, 45);
+    tape_packet(&tape, 1, 50);
+    tape_leave(&tape, G, 60);
+    tape_leave(&tape, F, 80);
+    tape_enter(&tape, G, 90);
+    tape_leave(&tape, F, 100);
+
+    read_tape_in(1);
+
+    assert_int_equal(facts(F)->total, 100);
+    assert_int_equal(cunei_histogram_count(&facts(F)->histogram), 2);
+    assert_int_equal(cunei_facts_spent(facts(F)), 70 + 5);
+    assert_int_equal(cunei_facts_spent(facts(G)), 40);
 }
 
 static void a_generator_counts_resumes_and_times_each_stretch(void **state)
@@ -67,6 +92,7 @@ static void a_generator_counts_resumes_and_times_each_stretch(void **state)
     assert_int_equal(facts(G)->calls, 1);
     assert_int_equal(facts(G)->resumes, 1);
     assert_int_equal(facts(G)->total, 12);
+    assert_int_equal(cunei_facts_spent(facts(G)), 12);
     assert_int_equal(facts(G)->max_ns, 7);
     assert_int_equal(facts(F)->self, 38);
 }
@@ -85,6 +111,7 @@ static void what_was_open_at_the_start_is_timed_and_not_counted(void **state)
     assert_int_equal(facts(F)->calls, 0);
     assert_int_equal(facts(F)->self, 20);
     assert_int_equal(facts(F)->total, 30);
+    assert_int_equal(cunei_facts_spent(facts(F)), 0);
     assert_int_equal(facts(F)->max_ns, 0);
     assert_int_equal(profile.orphans, 0);
 }
@@ -101,6 +128,7 @@ static void a_call_inside_what_was_open_already_is_recursive(void **state)
 
     assert_int_equal(facts(F)->recursive, 1);
     assert_int_equal(facts(F)->total, 20);
+    assert_int_equal(cunei_facts_spent(facts(F)), 10);
 }
 
 static void an_open_function_is_timed_up_to_the_last_event(void **state)
@@ -113,6 +141,7 @@ static void an_open_function_is_timed_up_to_the_last_event(void **state)
     read_tape();
 
     assert_int_equal(facts(F)->total, 20);
+    assert_int_equal(cunei_facts_spent(facts(F)), 0);
     assert_int_equal(span.threads[0].open_depth, 2);
     assert_int_equal(span.threads[0].open[0], F);
     assert_int_equal(span.threads[0].open[1], G);
@@ -404,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(time_is_split_between_caller_and_callee),
         TEST(a_recursion_counts_its_time_once),
+        TEST(each_activation_counts_however_the_stream_is_cut),
         TEST(a_generator_counts_resumes_and_times_each_stretch),
         TEST(what_was_open_at_the_start_is_timed_and_not_counted),
         TEST(a_call_inside_what_was_open_already_is_recursive),

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "report/function_numbers.h"
+#include "analysis/function_numbers.h"
 
 #include "analysis/analysis.h"
 
+static uint64_t count_activations(const struct cunei_analysis_function *facts)
+{
+    return cunei_histogram_count(&facts->histogram) + facts->estimate.calls +
+           facts->estimate.resumes;
+}
+
+bool cunei_function_has_mean(const struct cunei_analysis_function *facts)
+{
+    return count_activations(facts) > 0;
+}
+
 uint64_t cunei_function_mean_ns(const struct cunei_analysis_function *facts)
 {
-    uint64_t count = facts->calls + facts->resumes;
-    return count ? facts->total_ns / count : 0;
+    uint64_t count = count_activations(facts);
+    return count ? (facts->spent_ns + facts->estimate.total) / count : 0;
 }
 
 /* A bucket of the histogram can reach beyond the maximum, which is exact. */
