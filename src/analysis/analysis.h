@@ -69,8 +69,10 @@ struct cunei_analysis_thread {
     bool ended;
     uint64_t begin_ns, end_ns; /* wall clock, of its first and last event */
     bool has_cpu;
-    uint64_t cpu_ns;
-    uint64_t waiting_ns;                /* of the time that `cpu_ns` is known for */
+    bool is_cpu_partial; /* there are events after the time that is known … */
+    uint64_t known_ns;   /* … which lasts so long, from its first event on … */
+    uint64_t cpu_ns;     /* … and is the sum of CPU time … */
+    uint64_t waiting_ns; /* … and this */
     struct cunei_gc_pauses collections; /* times are in ns */
     uint64_t events, calls;
     uint32_t
@@ -100,7 +102,8 @@ struct cunei_analysis_process {
     struct cunei_overhead overhead;
     size_t thread_count;
     bool has_cpu;
-    uint64_t cpu_ns; /* of the process if it is recorded, else of its threads */
+    bool is_cpu_partial; /* known for a part of the time: the process has no end */
+    uint64_t cpu_ns;     /* of the process if it is recorded, else of its threads */
     struct cunei_gc_pauses collections;
 };
 

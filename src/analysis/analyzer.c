@@ -48,9 +48,11 @@ static void take_end(struct cunei_analysis_process *process)
 {
     const struct cunei_process *described = &process->process->description;
 
+    process->is_cpu_partial = process->process->state != CUNEI_TRACE_ENDED;
     if (described->cpu_ns > 0 &&
         (described->ended || described->end_ns >= process->end_ns)) {
         process->has_cpu = true;
+        process->is_cpu_partial = false;
         process->cpu_ns = described->cpu_ns;
     }
     /* A process that was cut off could not record its end. */

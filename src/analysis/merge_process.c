@@ -207,10 +207,11 @@ static void merge_times(struct cunei_analysis_thread *to,
         cunei_profile_ns(profile, thread->collections.pause_max);
     if (thread->cpu_end <= thread->begin || thread->cpu_end_ns <= thread->cpu_begin_ns)
         return;
-    uint64_t wall_ns = cunei_profile_ns(profile, thread->cpu_end - thread->begin);
     to->has_cpu = true;
+    to->is_cpu_partial = thread->cpu_end < thread->end;
+    to->known_ns = cunei_profile_ns(profile, thread->cpu_end - thread->begin);
     to->cpu_ns = thread->cpu_end_ns - thread->cpu_begin_ns;
-    to->waiting_ns = wall_ns > to->cpu_ns ? wall_ns - to->cpu_ns : 0;
+    to->waiting_ns = to->known_ns > to->cpu_ns ? to->known_ns - to->cpu_ns : 0;
 }
 
 int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,

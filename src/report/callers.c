@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/function_numbers.h"
 #include "model/call_edges.h"
 #include "report/function_choice.h"
-#include "analysis/function_numbers.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"

@@ -68,7 +68,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     struct cunei_buffer *cpu =
         cunei_table_cell(table, cunei_report_heat(report, process->cpu_ns));
     if (process->has_cpu)
-        cunei_format_duration(cpu, process->cpu_ns);
+        cunei_report_partial_duration(cpu, process->cpu_ns, process->is_cpu_partial);
     struct cunei_buffer *gc = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (process->collections.pause > 0)
         cunei_format_duration(gc, process->collections.pause);
@@ -90,6 +90,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 struct sum {
     size_t count;
     uint64_t wall_ns, cpu_ns, events;
+    bool is_cpu_partial;
 };
 
 static void add_sum(struct sum *sum, const struct sum *other)
@@ -98,6 +99,7 @@ static void add_sum(struct sum *sum, const struct sum *other)
     sum->wall_ns += other->wall_ns;
     sum->cpu_ns += other->cpu_ns;
     sum->events += other->events;
+    sum->is_cpu_partial |= other->is_cpu_partial;
 }
 
 static void add_rest(struct cunei_table *table, const struct sum *rest,
@@ -108,7 +110,7 @@ static void add_rest(struct cunei_table *table, const struct sum *rest,
         if (i == WALL)
             cunei_format_duration(cell, rest->wall_ns);
         if (i == CPU && rest->cpu_ns > 0)
-            cunei_format_duration(cell, rest->cpu_ns);
+            cunei_report_partial_duration(cell, rest->cpu_ns, rest->is_cpu_partial);
         if (i == EVENTS)
             cunei_format_count(cell, rest->events);
     }
@@ -163,7 +165,7 @@ static void sum_up(struct listing *listing)
     for (size_t i = analysis->process_count; i > 0; i--) {
         const struct cunei_analysis_process *process = &analysis->processes[i - 1];
         const struct sum own = {1, cunei_process_tree_wall_ns(process), process->cpu_ns,
-                                process->events};
+                                process->events, process->is_cpu_partial};
         add_sum(&listing->sums[i - 1], &own);
         add_sum(&listing->sums[cunei_process_tree_parent(analysis, i - 1)],
                 &listing->sums[i - 1]);
@@ -337,6 +339,7 @@ static void put_json(struct cunei_json *json, const struct cunei_analysis *analy
                           cunei_process_tree_wall_ns(process));
     cunei_json_number(json, "wall_ns", cunei_process_tree_wall_ns(process));
     cunei_json_number_or_null(json, "cpu_ns", process->has_cpu, process->cpu_ns);
+    cunei_json_flag(json, "cpu_partial", process->is_cpu_partial);
     cunei_json_number(json, "threads", process->thread_count);
     cunei_json_number(json, "interpreters", description->interpreters);
     cunei_json_text(json, "instrumenter", description->instrumenter);

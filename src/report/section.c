@@ -107,6 +107,14 @@ enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
                                                     : CUNEI_INK_PLAIN;
 }
 
+void cunei_report_partial_duration(struct cunei_buffer *out, uint64_t ns,
+                                   bool is_partial)
+{
+    if (is_partial)
+        cunei_buffer_append_text(out, "≥ ");
+    cunei_format_duration(out, ns);
+}
+
 void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
                          struct cunei_buffer *out)
 {

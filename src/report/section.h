@@ -104,6 +104,10 @@ int cunei_report_print_table(const struct cunei_report *report,
 /* The colour of a time, by its share of the wall time. */
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns);
 
+/* A duration, with ≥ if it is known only for a part of the time. */
+void cunei_report_partial_duration(struct cunei_buffer *out, uint64_t ns,
+                                   bool is_partial);
+
 /* A time of the wall clock, as a duration since the first event. */
 void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
                          struct cunei_buffer *out);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/function_numbers.h"
 #include "analysis/process_tree.h"
 #include "python/instrumenter.h"
-#include "analysis/function_numbers.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -89,12 +89,6 @@ static void put_state(struct cunei_paragraph *title,
     cunei_buffer_fini(&text);
 }
 
-static bool is_cut_off(const struct cunei_analysis_process *process)
-{
-    return process->process->state != CUNEI_TRACE_ENDED &&
-           process->process->state != CUNEI_TRACE_RUNNING;
-}
-
 /* Without functions there may be few events: use the times of the processes. */
 static uint64_t wall_of(const struct cunei_report *report)
 {
@@ -115,30 +109,20 @@ static uint64_t wall_of(const struct cunei_report *report)
 static void format_times(const struct cunei_report *report, struct cunei_buffer *out)
 {
     const struct cunei_analysis *analysis = report->analysis;
-    bool has_threads = analysis->functions.count > 0;
     uint64_t cpu_ns = 0;
-    bool has_cpu = false;
+    bool has_cpu = false, is_partial = false;
 
-    /* The CPU time of a killed process's threads is not complete. */
-    for (size_t i = 0; i < analysis->thread_count; i++) {
-        const struct cunei_analysis_thread *thread = &analysis->threads[i];
-        if (has_threads && !is_cut_off(&analysis->processes[thread->process])) {
-            has_cpu |= thread->has_cpu;
-            cpu_ns += thread->cpu_ns;
-        }
-    }
     for (size_t i = 0; i < analysis->process_count; i++) {
         const struct cunei_analysis_process *process = &analysis->processes[i];
-        if (!has_threads || is_cut_off(process)) {
-            has_cpu |= process->has_cpu;
-            cpu_ns += process->cpu_ns;
-        }
+        has_cpu |= process->has_cpu;
+        is_partial |= process->is_cpu_partial;
+        cpu_ns += process->cpu_ns;
     }
     cunei_format_duration(out, wall_of(report));
     cunei_buffer_append_text(out, " wall");
     if (has_cpu) {
         cunei_buffer_append_text(out, ", ");
-        cunei_format_duration(out, cpu_ns);
+        cunei_report_partial_duration(out, cpu_ns, is_partial);
         cunei_buffer_append_text(out, " CPU");
     }
 }

@@ -24,6 +24,7 @@ CASES = {
     "report-narrow": ("report tour", 60),
     "report-wide": ("report tour", 160),
     "report-killed": ("report killed", 100),
+    "report-killed-threads": ("report killed --threads", 120),
     "report-processes": ("report processes", 100),
     "report-process": ("report processes --process 4300", 100),
     "report-empty": ("report empty", 100),

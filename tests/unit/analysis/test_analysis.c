@@ -346,6 +346,36 @@ static void no_process_ends_before_it_starts(void **state)
                 cunei_process_tree_end_ns(&analysis.processes[0]));
 }
 
+static void cpu_times_are_known_up_to_the_last_full_packet(void **state)
+{
+    (void)state;
+    const struct cunei_analysis_options options = {.worker_count = 1};
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    fixture.packet->cpu_end_ns = 40;
+    fixture_put(&fixture, 1000, 1024, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, 1100, 1024, CUNEI_PHASE_LEAVE);
+    fixture_append(&fixture);
+    fixture_append_calls(&fixture, 1, 2000, 10); /* without a CPU time at its end */
+    fixture_describe(&fixture, false);
+
+    assert_int_equal(make_survey(&options), 0);
+
+    assert_true(analysis.threads[0].has_cpu && analysis.threads[0].is_cpu_partial);
+    assert_int_equal(analysis.threads[0].known_ns, 100);
+    assert_int_equal(analysis.threads[0].cpu_ns, 40);
+    assert_int_equal(analysis.threads[0].waiting_ns, 60);
+    assert_true(analysis.processes[0].is_cpu_partial);
+    assert_int_equal(analysis.processes[0].cpu_ns, 40);
+
+    /* The launcher saw the end of the process, not of its threads. */
+    trace.processes[0].description.cpu_ns = 70;
+    trace.processes[0].description.end_ns = analysis.processes[0].end_ns;
+    analyze_again();
+    assert_false(analysis.processes[0].is_cpu_partial);
+    assert_int_equal(analysis.processes[0].cpu_ns, 70);
+    assert_true(analysis.threads[0].is_cpu_partial);
+}
+
 struct watch {
     uint64_t last, total;
     unsigned calls;
@@ -392,6 +422,7 @@ int main(void)
         TEST(parents_are_found_by_folder_or_by_pid),
         TEST(a_process_that_is_over_has_no_more_children),
         TEST(no_process_ends_before_it_starts),
+        TEST(cpu_times_are_known_up_to_the_last_full_packet),
         TEST(progress_reaches_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
