@@ -189,7 +189,10 @@ static int parse_line(struct cunei_process *process, const char *key, const char
     if (strcmp(key, "argument") == 0)
         return cunei_process_add(&process->arguments, &process->argument_count, value);
     if (strcmp(key, "pattern") == 0)
-        return cunei_process_add(&process->patterns, &process->pattern_count, value);
+        return value[0] == '+' || value[0] == '-'
+                   ? cunei_process_add(&process->patterns, &process->pattern_count,
+                                       value)
+                   : -EINVAL;
     if (strcmp(key, "child") == 0)
         return parse_child(process, value);
     for (size_t i = 0; i < FIELD_COUNT; i++) {

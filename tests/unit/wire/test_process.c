@@ -170,6 +170,8 @@ static const struct {
     {"cunei 99\npid 1\n", -EPROTO},
     {"cunei 1\npid\n", -EINVAL},
     {"cunei 1\npid x\n", -EINVAL},
+    {"cunei 1\npattern \n", -EINVAL},
+    {"cunei 1\npattern %1B\n", -EINVAL},
     {"cunei 1\npid 1x\n", -EINVAL},
     {"cunei 1\nhost a\npid 99999999999999999999999\n", -EINVAL},
 };
