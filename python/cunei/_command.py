@@ -98,5 +98,6 @@ def several(number: int, what: str) -> str:
 
 
 def short_name(qualname: str) -> str:
-    """``outer…inner`` for a function that is local to another."""
-    return qualname.replace(".<locals>.", "…")
+    """``outer…inner`` for a function that is local to another; safe to print."""
+    name = qualname.replace(".<locals>.", "…")
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in name)

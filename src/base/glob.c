@@ -24,14 +24,11 @@ static const struct {
 /* The character at `*at`, which is before `end`, and is passed over. */
 static uint32_t take(const char **at, const char *end)
 {
-    size_t length = cunei_text_character(*at, (size_t)(end - *at));
-    uint32_t first = (unsigned char)**at;
-    uint32_t point = length <= 1 ? first : first & (0x7fU >> length);
+    uint32_t point = BEYOND_UNICODE + (unsigned char)**at;
+    size_t length = cunei_text_decode(*at, (size_t)(end - *at), &point);
 
-    for (size_t i = 1; i < length; i++)
-        point = point << 6 | ((unsigned char)(*at)[i] & 0x3f);
     *at += length ? length : 1;
-    return length ? point : BEYOND_UNICODE + first;
+    return point;
 }
 
 /* The same, where a backslash makes the next character literal. */

@@ -51,57 +51,80 @@ size_t cunei_text_unquote(char *text, size_t size)
     return length;
 }
 
-/* Those that turn the direction of a text: U+200E, U+200F, U+202A to U+202E and U+2066
- * to U+2069, of which all begin with 0xe2. */
-static bool is_turn(unsigned char second, unsigned char third)
+/*
+ * Characters that a terminal obeys (C0, DEL, C1), that begin a line or turn the
+ * direction of the text around them (U+2028 to U+202E, U+2066 to U+2069, the marks), or
+ * that are invisible.  The joiners U+200C and U+200D stay: scripts and emoji need them.
+ */
+static bool is_unsafe(uint32_t point)
 {
-    return second == 0x80
-               ? third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae)
-               : second == 0x81 && third >= 0xa6 && third <= 0xa9;
-}
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+        {0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
+        {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    };
 
-/* The bytes of the control character that `text` begins with; 0: it is not one.
- * Terminals obey those of more than one byte as well. */
-static size_t control_size(const char *text, size_t size)
-{
-    const unsigned char *c = (const unsigned char *)text;
-
-    if (c[0] < ' ' || c[0] == 0x7f)
-        return 1;
-    if (size > 1 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-        return 2;
-    if (size > 1 && c[0] == 0xd8 && c[1] == 0x9c) /* U+061C */
-        return 2;
-    return size > 2 && c[0] == 0xe2 && is_turn(c[1], c[2]) ? 3 : 0;
-}
-
-bool cunei_text_has_controls(const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (control_size(text + i, size - i) > 0)
-            return true;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (point <= ranges[i].last)
+            return point >= ranges[i].first;
     }
     return false;
 }
 
+size_t cunei_text_unsafe(const char *text, size_t size)
+{
+    uint32_t point = 0;
+
+    if (text[0] >= ' ' && text[0] < 0x7f)
+        return 0;
+    size_t length = cunei_text_decode(text, size, &point);
+    if (length == 0)
+        return 1;
+    return is_unsafe(point) ? length : 0;
+}
+
+bool cunei_text_is_safe(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i += cunei_text_character(text + i, size - i)) {
+        if (cunei_text_unsafe(text + i, size - i) > 0)
+            return false;
+    }
+    return true;
+}
+
+void cunei_text_put_bytes(struct cunei_buffer *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        cunei_buffer_format(out, "\\x%02x", (unsigned char)text[i]);
+}
+
 void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
-        size_t control = control_size(text + i, size - i);
-        if (c == '\\')
+    for (size_t i = 0; i < size;) {
+        size_t unsafe = cunei_text_unsafe(text + i, size - i);
+        size_t length = cunei_text_character(text + i, size - i);
+        if (text[i] == '\\')
             cunei_buffer_append_text(out, "\\\\");
-        else if (c == '\n')
+        else if (text[i] == '\n')
             cunei_buffer_append_text(out, "\\n");
-        else if (c == '\t')
+        else if (text[i] == '\t')
             cunei_buffer_append_text(out, "\\t");
-        else if (control > 0) {
-            for (size_t end = i + control; i < end; i++)
-                cunei_buffer_format(out, "\\x%02x", (unsigned char)text[i]);
-            i--;
-        } else
-            cunei_buffer_append(out, &c, 1);
+        else if (unsafe > 0)
+            cunei_text_put_bytes(out, text + i, unsafe);
+        else
+            cunei_buffer_append(out, text + i, length);
+        i += length > 0 ? length : 1;
     }
+}
+
+void cunei_text_show(struct cunei_buffer *out, const char *text, size_t size)
+{
+    if (cunei_text_is_safe(text, size))
+        cunei_buffer_append(out, text, size);
+    else
+        cunei_text_escape(out, text, size);
 }
 
 size_t cunei_text_unescape(char *text, size_t size)
@@ -148,7 +171,7 @@ size_t cunei_text_encode(uint32_t point, char out[4])
     return size;
 }
 
-size_t cunei_text_character(const char *text, size_t size)
+size_t cunei_text_decode(const char *text, size_t size, uint32_t *point)
 {
     const unsigned char *c = (const unsigned char *)text;
     size_t length = c[0] < 0x80                    ? 1
@@ -158,14 +181,33 @@ size_t cunei_text_character(const char *text, size_t size)
                                                    : 0;
     if (length == 0 || length > size)
         return 0;
+    uint32_t value = length > 1 ? c[0] & (0x7fu >> length) : c[0];
     for (size_t i = 1; i < length; i++) {
         if ((c[i] & 0xc0) != 0x80)
             return 0;
+        value = value << 6 | (c[i] & 0x3f);
     }
-    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    bool surrogate = c[0] == 0xed && c[1] >= 0xa0;
-    bool too_far = c[0] == 0xf4 && c[1] >= 0x90;
-    return overlong || surrogate || too_far ? 0 : length;
+    bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
+    bool surrogate = value >= 0xd800 && value < 0xe000;
+    if (overlong || surrogate || value > 0x10ffff)
+        return 0;
+    *point = value;
+    return length;
+}
+
+size_t cunei_text_character(const char *text, size_t size)
+{
+    return cunei_text_decode(text, size, &(uint32_t){0});
+}
+
+/* A character as JSON escapes: \uXXXX, or a pair of surrogates. */
+static void put_json_escape(struct cunei_buffer *out, uint32_t point)
+{
+    if (point >= 0x10000) {
+        cunei_buffer_format(out, "\\u%04x", 0xd800 | (point - 0x10000) >> 10);
+        point = 0xdc00 | (point & 0x3ff);
+    }
+    cunei_buffer_format(out, "\\u%04x", point);
 }
 
 void cunei_text_json(struct cunei_buffer *out, const char *text, size_t size)
@@ -173,13 +215,14 @@ void cunei_text_json(struct cunei_buffer *out, const char *text, size_t size)
     cunei_buffer_append_text(out, "\"");
     for (size_t i = 0; i < size;) {
         unsigned char c = (unsigned char)text[i];
-        size_t length = cunei_text_character(text + i, size - i);
+        uint32_t point = 0;
+        size_t length = cunei_text_decode(text + i, size - i, &point);
         if (length == 0)
             cunei_buffer_format(out, "\\udc%02x", c);
         else if (c == '"' || c == '\\')
             cunei_buffer_format(out, "\\%c", c);
-        else if (c < ' ' || c == 0x7f)
-            cunei_buffer_format(out, "\\u%04x", c);
+        else if (is_unsafe(point))
+            put_json_escape(out, point);
         else
             cunei_buffer_append(out, text + i, length);
         i += length ? length : 1;

@@ -294,13 +294,18 @@ static void print_row(const struct cunei_doctor *doctor, const char *name,
                       const struct cunei_finding *finding)
 {
     struct cunei_version_limit limit = {0};
+    struct cunei_buffer text = {0}, advice = {0};
 
+    cunei_text_show(&text, cunei_buffer_text(&finding->text), finding->text.size);
+    cunei_text_show(&advice, cunei_buffer_text(&finding->advice), finding->advice.size);
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
-           cunei_buffer_text(&finding->text));
+           cunei_buffer_text(&text));
     while (finding->lists_limits && cunei_doctor_next_limit(doctor, &limit))
         printf("%-21s · %s\n", "", limit.text);
-    if (finding->advice.size)
-        printf("%-21s → %s\n", "", finding->advice.data);
+    if (advice.size)
+        printf("%-21s → %s\n", "", advice.data);
+    cunei_buffer_fini(&text);
+    cunei_buffer_fini(&advice);
 }
 
 static void add_json(struct cunei_buffer *json, const char *name,

@@ -2,8 +2,9 @@
 /*
  * `cunei dump`: every event, one per line, in the order of time.
  *
- * Names and values are those that babeltrace2 prints for the same trace.  Parts of a
- * line that stay the same from event to event are put together once and kept.
+ * Names and values are those that babeltrace2 prints for the same trace, but for
+ * characters that are unsafe to print, of which it escapes fewer.  Parts of a line that
+ * stay the same from event to event are put together once and kept.
  */
 #include <errno.h>
 #include <inttypes.h>

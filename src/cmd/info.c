@@ -112,6 +112,11 @@ static void put_start(struct cunei_buffer *out, uint64_t wall_ns)
         cunei_buffer_append_text(out, text);
 }
 
+static void show(struct cunei_buffer *out, const char *text)
+{
+    cunei_text_show(out, text, strlen(text));
+}
+
 /* The command line, on one line. */
 static void put_program(struct cunei_buffer *out, const struct cunei_process *process,
                         unsigned width)
@@ -184,7 +189,7 @@ static void put_hook(struct cunei_buffer *out, const struct cunei_process *descr
     if (!description->instrumenter)
         return;
     put_row(out, "hook");
-    cunei_buffer_append_text(out, description->instrumenter);
+    show(out, description->instrumenter);
     if (description->taken) {
         cunei_buffer_append_text(out, ", missing in part of ");
         put_counted(out, description->taken, "thread");
@@ -202,8 +207,7 @@ static void put_choice(struct cunei_buffer *out,
         put_row(out, "filter");
     for (size_t i = 0; i < description->pattern_count && i < PATTERNS_SHOWN; i++) {
         cunei_buffer_append_text(out, i ? " " : "");
-        cunei_text_escape(out, description->patterns[i],
-                          strlen(description->patterns[i]));
+        show(out, description->patterns[i]);
     }
     if (description->pattern_count > PATTERNS_SHOWN)
         cunei_buffer_format(out, " and %zu more",
@@ -228,8 +232,9 @@ static void put_process(struct cunei_buffer *out,
 
     put_program(out, description, width);
     put_row(out, "process");
-    cunei_buffer_format(out, "%" PRIu32 " on %s, %s", process->metadata.pid,
-                        process->metadata.host, states[process->state].words);
+    cunei_buffer_format(out, "%" PRIu32 " on ", process->metadata.pid);
+    show(out, process->metadata.host);
+    cunei_buffer_format(out, ", %s", states[process->state].words);
     if (description->left || description->exited || description->signal > 0) {
         cunei_buffer_append_text(out, " by ");
         cunei_process_exit_format(process, out);
@@ -237,19 +242,20 @@ static void put_process(struct cunei_buffer *out,
     cunei_buffer_append_text(out, inventory->rc < 0 ? ", damaged" : "");
     if (description->name) {
         put_row(out, "name");
-        cunei_text_escape(out, description->name, strlen(description->name));
+        show(out, description->name);
     }
     if (description->forked && description->parent_folder) {
         put_row(out, "forked");
         cunei_buffer_append_text(out, "from ");
-        cunei_text_escape(out, description->parent_folder,
-                          strlen(description->parent_folder));
+        show(out, description->parent_folder);
     }
     if (description->python) {
         put_row(out, "python");
-        cunei_buffer_append_text(out, description->python);
-        if (description->executable)
-            cunei_buffer_format(out, ", %s", description->executable);
+        show(out, description->python);
+        if (description->executable) {
+            cunei_buffer_append_text(out, ", ");
+            show(out, description->executable);
+        }
     }
     put_hook(out, description);
     put_choice(out, description, inventory);
@@ -280,7 +286,7 @@ static void put_process(struct cunei_buffer *out,
             out, " times the clock went back; the time before was used");
     }
     put_row(out, "folder");
-    cunei_text_escape(out, process->path, strlen(process->path));
+    show(out, process->path);
     cunei_buffer_append_text(out, "\n");
 }
 
@@ -358,7 +364,7 @@ static void put_json_process(struct cunei_buffer *out,
                         inventory->rc < 0 ? "true" : "false");
 }
 
-static int show(const struct cunei_trace *trace, const struct values *values)
+static int show_trace(const struct cunei_trace *trace, const struct values *values)
 {
     struct cunei_buffer out = {0};
     struct cunei_trace_error error;
@@ -406,7 +412,7 @@ static int run_info(int argc, char **argv)
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != 0)
         return status;
-    status = show(&trace, &values);
+    status = show_trace(&trace, &values);
     if (status == EXIT_SUCCESS && trace.damage_count > 0)
         status =
             cunei_cmd_fail(0, "%s; the rest is shown", trace.damages[0].error.text);

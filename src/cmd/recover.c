@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -41,7 +43,11 @@ static void print_repaired(const struct cunei_trace_recovery *recovery)
 static void print_outcome(const struct cunei_trace_process *process,
                           const struct cunei_trace_recovery *recovery)
 {
-    printf("%s: ", process->path);
+    struct cunei_buffer path = {0}, host = {0};
+
+    cunei_text_show(&path, process->path, strlen(process->path));
+    cunei_text_show(&host, process->metadata.host, strlen(process->metadata.host));
+    printf("%s: ", cunei_buffer_text(&path));
     switch (recovery->outcome) {
     case CUNEI_RECOVER_NOTHING:
         printf("complete, nothing to do\n");
@@ -53,7 +59,7 @@ static void print_outcome(const struct cunei_trace_process *process,
         printf(
             "recorded on %s, where it may still run, not changed; --force repairs it "
             "anyway\n",
-            process->metadata.host);
+            cunei_buffer_text(&host));
         break;
     case CUNEI_RECOVER_DONE:
         print_repaired(recovery);
@@ -61,6 +67,8 @@ static void print_outcome(const struct cunei_trace_process *process,
     case CUNEI_RECOVER_FOREIGN: /* an error */
         break;
     }
+    cunei_buffer_fini(&path);
+    cunei_buffer_fini(&host);
 }
 
 /* An error is printed for each process; the others are repaired. */

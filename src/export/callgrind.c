@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
@@ -67,7 +68,7 @@ static int put_file(struct writer *writer, const char *key,
     cunei_buffer_format(&writer->text, "%s=(%d)", key, index + 1);
     if ((uint32_t)index == writer->file_count) {
         cunei_buffer_append_text(&writer->text, " ");
-        cunei_escaped_name_put(&writer->text, file.file, '\0');
+        cunei_escaped_name_put(&writer->text, file.file, strlen(file.file), '\0');
         writer->file_count++;
     }
     cunei_buffer_append_text(&writer->text, "\n");
@@ -138,7 +139,8 @@ static void put_head(struct writer *writer)
     cunei_buffer_append_text(
         &writer->text,
         "# callgrind format\nversion: 1\ncreator: cunei " CUNEI_VERSION "\ncmd: ");
-    cunei_escaped_name_put(&writer->text, cunei_buffer_text(&command), '\0');
+    cunei_escaped_name_put(&writer->text, cunei_buffer_text(&command), command.size,
+                           '\0');
     cunei_buffer_format(&writer->text,
                         "\npositions: line\nevents: ns\nsummary: %" PRIu64 "\n\n",
                         self_ns);

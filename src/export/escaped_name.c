@@ -8,22 +8,17 @@
 #include "wire/metadata.h"
 #include "wire/user_event.h"
 
-void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, char forbidden)
+void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, size_t size,
+                            char forbidden)
 {
-    size_t size = strlen(text), begin = 0;
-
-    for (size_t i = 0; i < size;) {
-        unsigned char c = (unsigned char)text[i];
-        size_t length = cunei_text_character(text + i, size - i);
-        if (length > 0 && c >= ' ' && c != 0x7f && text[i] != forbidden) {
-            i += length;
-            continue;
-        }
-        cunei_buffer_append(out, text + begin, i - begin);
-        cunei_buffer_format(out, "\\x%02x", c);
-        begin = ++i;
+    for (size_t i = 0, end; i < size; i = end) {
+        size_t unsafe = cunei_text_unsafe(text + i, size - i);
+        end = i + (unsafe > 0 ? unsafe : cunei_text_character(text + i, size - i));
+        if (unsafe > 0 || text[i] == forbidden)
+            cunei_text_put_bytes(out, text + i, end - i);
+        else
+            cunei_buffer_append(out, text + i, end - i);
     }
-    cunei_buffer_append(out, text + begin, size - begin);
 }
 
 const char *cunei_escaped_name_module(const struct cunei_function *function)
@@ -36,9 +31,12 @@ void cunei_escaped_name_put_function(struct cunei_buffer *out,
                                      const struct cunei_function *function,
                                      char forbidden)
 {
-    cunei_escaped_name_put(out, cunei_escaped_name_module(function), forbidden);
+    const char *module = cunei_escaped_name_module(function);
+
+    cunei_escaped_name_put(out, module, strlen(module), forbidden);
     cunei_buffer_append_text(out, ":");
-    cunei_escaped_name_put(out, function->qualname, forbidden);
+    cunei_escaped_name_put(out, function->qualname, strlen(function->qualname),
+                           forbidden);
 }
 
 bool cunei_escaped_name_is_utf8(const char *text, size_t size)

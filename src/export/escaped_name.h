@@ -10,10 +10,11 @@ struct cunei_buffer;
 struct cunei_function;
 
 /*
- * Append `text` in one line and as UTF-8: control characters, the byte `forbidden` and
- * bytes that belong to no character are written as \xXX.
+ * Append `text` in one line and as UTF-8: unsafe characters (cunei_text_unsafe) and
+ * the byte `forbidden` are written as \xXX.
  */
-void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, char forbidden);
+void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, size_t size,
+                            char forbidden);
 
 /* The module of a function; `region` for a region. */
 const char *cunei_escaped_name_module(const struct cunei_function *function);

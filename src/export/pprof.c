@@ -211,7 +211,7 @@ static int put_strings(struct writer *writer)
         cunei_escaped_name_put_function(&text, function, '\0');
         put_string(&writer->proto, &text);
         cunei_buffer_clear(&text);
-        cunei_escaped_name_put(&text, function->file, '\0');
+        cunei_escaped_name_put(&text, function->file, strlen(function->file), '\0');
         put_string(&writer->proto, &text);
         rc = text.failed ? -ENOMEM : zip_full(writer);
     }

@@ -49,15 +49,16 @@ void cunei_event_fields_text(struct cunei_buffer *out, const char *text, size_t 
         return;
     }
     cunei_buffer_append_text(out, "\"");
-    for (size_t i = 0; i < size; i++) {
-        unsigned char letter = (unsigned char)text[i];
-        const char *escape = escape_of(letter);
+    for (size_t i = 0, end; i < size; i = end) {
+        const char *escape = escape_of((unsigned char)text[i]);
+        size_t unsafe = cunei_text_unsafe(text + i, size - i);
+        end = i + (unsafe > 0 ? unsafe : cunei_text_character(text + i, size - i));
         if (escape)
             cunei_buffer_append_text(out, escape);
-        else if (letter < 0x20 || letter == 0x7f)
-            cunei_buffer_format(out, "\\x%02x", letter);
+        else if (unsafe == 0)
+            cunei_buffer_append(out, text + i, end - i);
         else
-            cunei_buffer_append(out, &text[i], 1);
+            cunei_text_put_bytes(out, text + i, end - i);
     }
     cunei_buffer_append_text(out, "\"");
 }

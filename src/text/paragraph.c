@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "text/width.h"
 
 /* A separator at the end of a line, such as " ·". */
@@ -33,9 +34,11 @@ static size_t put_separator(struct cunei_paragraph *paragraph, const char *befor
 void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
                          enum cunei_ink ink, const char *words)
 {
-    size_t width = cunei_format_width(words);
+    struct cunei_buffer *text = &paragraph->text, shown = {0};
     size_t gap = cunei_format_width(before);
-    struct cunei_buffer *text = &paragraph->text;
+
+    cunei_text_show(&shown, words, strlen(words));
+    size_t width = cunei_format_width(cunei_buffer_text(&shown));
     /* The line keeps room for a separator that is not only spaces. */
     size_t end = before[strspn(before, " ")] ? SEPARATOR_WIDTH : 0;
 
@@ -46,8 +49,10 @@ void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
         paragraph->column = paragraph->indent;
     } else if (paragraph->column > 0)
         paragraph->column += put_separator(paragraph, before, false);
-    cunei_style_put(paragraph->style, text, ink, words);
+    cunei_style_put(paragraph->style, text, ink, cunei_buffer_text(&shown));
     paragraph->column += width;
+    text->failed |= shown.failed;
+    cunei_buffer_fini(&shown);
 }
 
 int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "text/style.h"
 
+#include <string.h>
+
 #include "base/buffer.h"
+#include "base/text.h"
 
 /* The sixteen colours only: they follow the terminal's own theme, dark or light. */
 static const char *const inks[] = {
@@ -28,6 +31,6 @@ void cunei_style_put(const struct cunei_style *style, struct cunei_buffer *out,
                      enum cunei_ink ink, const char *text)
 {
     cunei_style_begin(style, out, ink);
-    cunei_buffer_append_text(out, text);
+    cunei_text_show(out, text, strlen(text));
     cunei_style_end(style, out, ink);
 }

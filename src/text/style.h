@@ -27,6 +27,8 @@ void cunei_style_begin(const struct cunei_style *style, struct cunei_buffer *out
                        enum cunei_ink ink);
 void cunei_style_end(const struct cunei_style *style, struct cunei_buffer *out,
                      enum cunei_ink ink);
+
+/* Append a text in a colour, made safe to print (cunei_text_show). */
 void cunei_style_put(const struct cunei_style *style, struct cunei_buffer *out,
                      enum cunei_ink ink, const char *text);
 

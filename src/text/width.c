@@ -17,37 +17,15 @@
 /* The result of decode for a byte that is not UTF-8; no character has this number. */
 #define BAD UINT32_MAX
 
-/* Whether UTF-8 has a character in so many bytes. */
-static bool is_character(uint32_t value, size_t size)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-
-    return size > 0 && value >= least[size] && value <= 0x10ffff &&
-           !(value >= 0xd800 && value < 0xe000);
-}
-
 /* The length of the UTF-8 character at `text`, and its code point; 1 for a bad byte. */
 static size_t decode(const char *text, uint32_t *character)
 {
-    unsigned char first = (unsigned char)text[0];
-    size_t size = first < 0x80             ? 1
-                  : (first & 0xe0) == 0xc0 ? 2
-                  : (first & 0xf0) == 0xe0 ? 3
-                  : (first & 0xf8) == 0xf0 ? 4
-                                           : 0;
-    uint32_t value = size > 1 ? first & (0x7fu >> size) : first;
+    size_t size = cunei_text_decode(text, strnlen(text, 4), character);
 
-    for (size_t i = 1; i < size; i++) {
-        if (((unsigned char)text[i] & 0xc0) != 0x80) {
-            size = 0;
-            break;
-        }
-        value = value << 6 | ((unsigned char)text[i] & 0x3f);
-    }
-    if (!is_character(value, size))
-        size = 0;
-    *character = size ? value : BAD;
-    return size ? size : 1;
+    if (size > 0)
+        return size;
+    *character = BAD;
+    return 1;
 }
 
 /* A character that the locale does not know takes one column. */
@@ -109,35 +87,15 @@ static void drop_nested(struct cunei_buffer *out, const char *text)
     cunei_buffer_append_text(out, text);
 }
 
-/* The bytes of `text` up to one that is not printable, or to the end. */
-static size_t find_bad(const char *text)
-{
-    size_t at = 0;
-    uint32_t character = 0;
-
-    while (text[at]) {
-        size_t size = decode(text + at, &character);
-        if (character == BAD)
-            break;
-        at += size;
-    }
-    return at;
-}
-
-/* `text`, or a copy of it in `visible` with control characters escaped. */
+/* `text`, or a copy of it in `visible` that is safe to print. */
 static const char *make_visible(const char *text, struct cunei_buffer *visible)
 {
-    size_t good = find_bad(text);
+    size_t size = strlen(text);
 
-    if (!text[good] && !cunei_text_has_controls(text, good))
+    if (cunei_text_is_safe(text, size))
         return text;
-    for (;; good = find_bad(text)) {
-        cunei_text_escape(visible, text, good);
-        text += good;
-        if (!*text)
-            return cunei_buffer_text(visible);
-        cunei_buffer_format(visible, "\\x%02x", (unsigned char)*text++);
-    }
+    cunei_text_escape(visible, text, size);
+    return cunei_buffer_text(visible);
 }
 
 void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)

@@ -299,7 +299,7 @@ static bool format_name(const struct cunei_function *function,
     bool escaped = false;
 
     for (size_t i = 0; i < 3; i++)
-        escaped |= cunei_text_has_controls(parts[i], strlen(parts[i]));
+        escaped |= !cunei_text_is_safe(parts[i], strlen(parts[i]));
     for (size_t i = 0; i < 3; i++) {
         size_t start = name->size;
         if (escaped)

@@ -11,9 +11,9 @@
  *
  * The numbers in the comment are the bytes of module, qualified name and file in the
  * name, so that our reader can take it apart whatever characters it holds; an `e` after
- * them says that the name is escaped (cunei_text_escape), because it holds control
- * characters.  The parser takes exactly what the formatter makes; any other TSDL is
- * -EINVAL, and everything it reads is checked.
+ * them says that the name is escaped (cunei_text_escape), because it holds
+ * characters that are unsafe to print.  The parser takes exactly what the formatter
+ * makes; any other TSDL is -EINVAL, and everything it reads is checked.
  */
 #ifndef CUNEI_WIRE_METADATA_H
 #define CUNEI_WIRE_METADATA_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/text.h"
 
 /* Gets the sentences instead of stderr; or NULL. */
 static struct cunei_buffer *caught;
@@ -19,22 +20,28 @@ struct cunei_buffer *cunei_cmd_catch(struct cunei_buffer *sentences)
     return before;
 }
 
-/* Written in one piece, so that no output of the program comes in between. */
+/*
+ * Written in one piece, so that no output of the program comes in between.  A sentence
+ * may hold names of the program or of a file: it is made safe to print as a whole.
+ */
 __attribute__((format(printf, 2, 0))) static void print(int rc, const char *format,
                                                         va_list args)
 {
     char text[2048];
+    struct cunei_buffer line = {0};
 
     int size = vsnprintf(text, sizeof(text), format, args);
     if (size < 0)
         return;
+    cunei_text_show(&line, text, cunei_text_cut(text, (size_t)size, sizeof(text) - 2));
+    if (rc < 0)
+        cunei_buffer_format(&line, ": %s", strerror(-rc));
     if (caught)
-        cunei_buffer_format(caught, "%s%s%s%s", caught->size ? "; " : "", text,
-                            rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
-    else if (rc < 0)
-        (void)fprintf(stderr, "cunei: %s: %s\n", text, strerror(-rc));
+        cunei_buffer_format(caught, "%s%s", caught->size ? "; " : "",
+                            cunei_buffer_text(&line));
     else
-        (void)fprintf(stderr, "cunei: %s\n", text);
+        (void)fprintf(stderr, "cunei: %s\n", cunei_buffer_text(&line));
+    cunei_buffer_fini(&line);
 }
 
 int cunei_cmd_fail(int rc, const char *format, ...)

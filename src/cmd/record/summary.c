@@ -306,12 +306,10 @@ static void note_unmatched(const struct cunei_recorded_run *run,
         .folder_count = sizeof(folders) / sizeof(folders[0]),
     };
     struct cunei_buffer notes = {0};
-    char *rest = NULL;
 
     cunei_suggest_patterns(&request, trace, &notes);
-    for (char *note = notes.data ? strtok_r(notes.data, "\n", &rest) : NULL; note;
-         note = strtok_r(NULL, "\n", &rest))
-        cunei_cmd_note("%s", note);
+    for (size_t at = 0; at < notes.size; at += strlen(notes.data + at) + 1)
+        cunei_cmd_note("%s", notes.data + at);
     cunei_buffer_fini(&notes);
     free(own);
     free(installed);

@@ -68,6 +68,11 @@ static void put_place(const struct cunei_patterns *patterns, const char *pattern
     }
 }
 
+static void end_note(struct cunei_buffer *notes)
+{
+    cunei_buffer_append(notes, "", 1);
+}
+
 /* What may be meant. */
 static void put_guess(const struct cunei_pattern_request *request, const char *pattern,
                       struct cunei_buffer *out)
@@ -100,8 +105,9 @@ static void note_unmatched(const struct cunei_pattern_request *request,
     if (strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) == 0) {
         cunei_buffer_format(notes,
                             "no function of the project '%s' was called; --include "
-                            "selects others, by module or file\n",
+                            "selects others, by module or file",
                             pattern + prefix);
+        end_note(notes);
         return;
     }
     cunei_buffer_format(notes, "%sno function matched %s'", place,
@@ -110,7 +116,7 @@ static void note_unmatched(const struct cunei_pattern_request *request,
     cunei_buffer_append_text(notes, "'");
     if (has_guess)
         put_guess(request, pattern, notes);
-    cunei_buffer_append_text(notes, "\n");
+    end_note(notes);
 }
 
 /* The patterns together excluded every function. */
@@ -125,7 +131,8 @@ static void note_all_excluded(const struct cunei_process *process, const char *p
     if (process->pattern_count > PATTERNS_SHOWN)
         cunei_buffer_format(notes, " and %zu more",
                             process->pattern_count - PATTERNS_SHOWN);
-    cunei_buffer_append_text(notes, " left out all that were called\n");
+    cunei_buffer_append_text(notes, " left out all that were called");
+    end_note(notes);
 }
 
 static void note_empty(const struct cunei_pattern_request *request,
@@ -178,9 +185,10 @@ static void note_c_calls(const struct cunei_pattern_request *request,
         strncmp(first, CUNEI_PATTERN_PROJECT, strlen(CUNEI_PATTERN_PROJECT)) == 0;
     cunei_buffer_format(notes,
                         "%s; select them by their own module, for example --include "
-                        "builtins\n",
+                        "builtins",
                         is_project ? "no C function belongs to a project"
                                    : "no C function matched the patterns");
+    end_note(notes);
 }
 
 /* By what a pattern selects functions. */
@@ -321,7 +329,7 @@ static void note_value(const char *option, const struct search *search,
                             search->pattern);
         put_choice(search, has_selection, notes);
     }
-    cunei_buffer_append_text(notes, "\n");
+    end_note(notes);
 }
 
 static void note_values(const struct cunei_pattern_request *request, const char *option,

@@ -19,7 +19,8 @@ struct cunei_pattern_request {
     size_t folder_count;
 };
 
-/* Append a line for each: which pattern it is, and what may be meant. */
+/* Append a text for each, which pattern it is and what may be meant; each ends with
+ * NUL, because patterns may hold line breaks. */
 void cunei_suggest_patterns(const struct cunei_pattern_request *request,
                             const struct cunei_trace *trace,
                             struct cunei_buffer *notes);

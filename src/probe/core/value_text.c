@@ -48,16 +48,14 @@ static Py_ssize_t enough(const struct text *text, Py_ssize_t length)
     return length < room ? length : room;
 }
 
-/* The size of the control character here; 0: there is none. */
+/* The size of the control character here (C0, DEL or C1); 0: there is none. */
 static size_t control_size(const char *bytes, size_t left)
 {
-    for (size_t size = 1; size <= 2 && size <= left; size++) {
-        if (cunei_text_has_controls(bytes, size))
-            return size;
-        if (bytes[0] != '\xc2') /* what the longer ones begin with */
-            break;
-    }
-    return 0;
+    unsigned char first = (unsigned char)bytes[0];
+
+    if (first < ' ' || first == 0x7f)
+        return 1;
+    return first == 0xc2 && left > 1 && (unsigned char)bytes[1] < 0xa0 ? 2 : 0;
 }
 
 /*

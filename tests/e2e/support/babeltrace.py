@@ -38,6 +38,23 @@ def nanoseconds(time):
 NO_TEXT = re.compile(r'(length = 0, \w+ = )".*"')
 
 
+# What `cunei dump` escapes as well: C1, characters that turn, break or hide text, and
+# bytes that are not UTF-8.
+UNSAFE = re.compile(
+    "[\x80-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f\udc80-\udcff]"
+)
+
+
+def escape(text):
+    """As `cunei dump` prints a text of babeltrace2."""
+    return UNSAFE.sub(lambda match: escape_bytes(match[0]), text)
+
+
+def escape_bytes(text):
+    return "".join(f"\\x{n:02x}" for n in text.encode("utf-8", "surrogateescape"))
+
+
 def parse(form, lines):
     """Events by process and thread, each in order."""
     threads = collections.defaultdict(list)
@@ -69,7 +86,7 @@ def compare(directory, *, lost=0):
     assert (discarded, report["lost"]) == (lost, lost)
     if not lost:
         assert warnings == ""
-    theirs, ours = parse(THEIRS, theirs_lines), parse(OURS, ours_lines)
+    theirs, ours = parse(THEIRS, map(escape, theirs_lines)), parse(OURS, ours_lines)
     assert theirs.keys() == ours.keys()
     for key, events in theirs.items():
         assert len(events) == len(ours[key]), key
@@ -93,7 +110,7 @@ def render(value):
         items = (f" [{n}] = {item}" for n, item in enumerate(value))
         return "[" + ",".join(items) + " ]"
     if isinstance(value, str):
-        return '"' + value.translate(LETTERS) + '"'
+        return '"' + escape(value.translate(LETTERS)) + '"'
     return str(value)
 
 
@@ -103,7 +120,8 @@ def compare_json(directory, ours):
     taken = collections.Counter()
     for line in cunei("dump", "--json", directory).stdout.splitlines():
         row = json.loads(line)
-        key = str(row["pid"]), str(row["tid"]), row["thread"].translate(LETTERS)
+        thread = escape(row["thread"].translate(LETTERS))
+        key = str(row["pid"]), str(row["tid"]), thread
         event = ours[key][taken[key]]
         taken[key] += 1
         assert (event.name, event.phase) == (row["event"], row["phase"])

@@ -217,7 +217,7 @@ def test_file_names_that_are_no_utf_8_are_the_same(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
     threads = compare(directory)
     (events,) = threads.values()
-    wanted = os.fsdecode(path)
+    wanted = os.fsdecode(folder) + r"/na\xefve\xff.py"
     assert [event.name for event in events][2] == f"__main__:f ({wanted}:1)"
 
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -30,7 +31,7 @@ static void names_stay_one_line_of_utf8(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cunei_buffer out = {0};
         cunei_buffer_append_text(&out, "");
-        cunei_escaped_name_put(&out, rows[i].text, ';');
+        cunei_escaped_name_put(&out, rows[i].text, strlen(rows[i].text), ';');
         assert_string_equal(out.data, rows[i].wanted);
         cunei_buffer_fini(&out);
     }
