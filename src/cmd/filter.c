@@ -9,6 +9,7 @@
 #include "analysis/analyzer.h"
 #include "analysis/filter_proposal.h"
 #include "base/buffer.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -45,15 +46,28 @@ static void put_overhead(struct cunei_buffer *out,
                         digits, 100 * overhead->least, digits, 100 * overhead->most);
 }
 
+/* Append the character at the start of a text, or `wildcard` if it is unsafe or one of
+ * `special`; returns its size. */
+static size_t put_character(struct cunei_buffer *out, const char *text,
+                            const char *special, const char *wildcard)
+{
+    size_t size = strlen(text), length = cunei_text_character(text, size);
+
+    if (cunei_text_unsafe(text, size) > 0 || strchr(special, *text))
+        cunei_buffer_append_text(out, wildcard);
+    else
+        cunei_buffer_append(out, text, length);
+    return length > 0 ? length : 1;
+}
+
 /* A glob that matches this name, with all special characters escaped. */
 static void put_glob(struct cunei_buffer *out, const char *name)
 {
-    for (const char *c = name; *c; c++) {
-        if (strchr("*?[\\", *c))
+    while (*name) {
+        if (strchr("*?[\\", *name))
             cunei_buffer_append_text(out, "\\");
         /* These would end the line, or make it a file or a comment. */
-        cunei_buffer_append(out,
-                            (unsigned char)*c <= ' ' || strchr("/:#", *c) ? "?" : c, 1);
+        name += put_character(out, name, " /:#", "?");
     }
 }
 
@@ -76,6 +90,25 @@ static void put_pattern(struct cunei_buffer *out,
         out->data[begin] = '?';
 }
 
+/* A pattern of the recording on one line: characters that a filter file cannot hold
+ * become wildcards. */
+static void put_recorded(struct cunei_buffer *out, const char *pattern)
+{
+    const char *kind = pattern + (*pattern == '!');
+    bool is_expression = strncmp(kind, "re:", 3) == 0 || strncmp(kind, "re-", 3) == 0;
+    size_t size = strlen(pattern);
+
+    for (size_t i = 0; i < size;) {
+        bool is_comment = pattern[i] == '#' && (i == 0 || pattern[i - 1] == ' ');
+        bool is_outer = pattern[i] == ' ' && (i == 0 || i + 1 == size);
+        i += put_character(out, pattern + i,
+                           is_comment ? "#"
+                           : is_outer ? " "
+                                      : "",
+                           is_expression ? "." : "?");
+    }
+}
+
 /* Those of the recording itself: the next one must not have more in it. */
 static void put_patterns(struct cunei_buffer *out, const struct cunei_trace *trace)
 {
@@ -84,9 +117,11 @@ static void put_patterns(struct cunei_buffer *out, const struct cunei_trace *tra
     if (process->pattern_count == 0)
         return;
     cunei_buffer_append_text(out, "# The patterns of the recording:\n");
-    for (size_t i = 0; i < process->pattern_count; i++)
-        cunei_buffer_format(out, "%c %s\n", process->patterns[i][0],
-                            process->patterns[i] + 1);
+    for (size_t i = 0; i < process->pattern_count; i++) {
+        cunei_buffer_format(out, "%c ", process->patterns[i][0]);
+        put_recorded(out, process->patterns[i] + 1);
+        cunei_buffer_append_text(out, "\n");
+    }
 }
 
 static void put_row(struct cunei_buffer *out,
@@ -115,9 +150,14 @@ static void put_row(struct cunei_buffer *out,
 static void put_summary(struct cunei_buffer *out, const struct subject *subject)
 {
     const struct cunei_filter_proposal *proposal = subject->proposal;
+    struct cunei_buffer program = {0};
 
+    /* A line break in the program's name would end the comment and begin a rule. */
     cunei_buffer_append_text(out, "# Made by 'cunei filter' from a recording of ");
-    cunei_format_program(out, &subject->trace->processes[0].description);
+    cunei_format_program(&program, &subject->trace->processes[0].description);
+    cunei_text_show(out, cunei_buffer_text(&program), program.size);
+    out->failed |= program.failed;
+    cunei_buffer_fini(&program);
     cunei_buffer_append_text(out, proposal->has_budget
                                       ? ".\n# Recording without a budget would cost "
                                       : ".\n# Recording cost ");

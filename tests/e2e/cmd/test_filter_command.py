@@ -111,6 +111,20 @@ def test_it_says_that_what_it_costs_is_an_estimate(recorded):
     assert re.search("; recording them took ≈ ", text), text
 
 
+def test_a_line_break_in_a_name_adds_no_rule(cunei):
+    script = "app\n- re:.\n+ x.py"
+    cunei.write(script, PROGRAM.format(odd=""))
+    pattern = "json\n- re:."
+    cunei("record", "-q", "-o", "trace", "--exclude", pattern, f"./{script}")
+
+    text = cunei("filter", "--max-overhead", "0.1%", "trace").stdout
+
+    assert "from a recording of app\\n- re:.\\n+ x.py.\n" in text
+    rules = [line for line in text.splitlines() if not line.startswith("#")]
+    assert rules[0] == "- json?- re:."
+    assert len(rules) > 1 and not any(rule.startswith("- re:.") for rule in rules)
+
+
 def test_functions_that_a_filter_cannot_exclude_are_not_proposed(cunei):
     cunei.write(
         "app.py",
