@@ -70,6 +70,11 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "ctf: an event class for every function, even beyond\nthe first 20 000",
      .offset = offsetof(struct values, export.names)},
+    {.name = "raw-cells",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "csv: write names that begin with =, +, - or @ without\nan apostrophe "
+             "before them",
+     .offset = offsetof(struct values, export.raw_cells)},
     {.name = "list",
      .letter = 'l',
      .kind = CUNEI_OPTION_FLAG,
@@ -171,6 +176,14 @@ static int export_trace(struct values *values, const char *path)
     return status;
 }
 
+/* Whether --to has this format, with or without a file. */
+static bool is_format(const char *to, const char *name)
+{
+    size_t size = strlen(name);
+
+    return strncmp(to, name, size) == 0 && (to[size] == '\0' || to[size] == ':');
+}
+
 /* Checks that need several options; returns as cunei_options_parse. */
 static int settle(struct values *values)
 {
@@ -180,10 +193,12 @@ static int settle(struct values *values)
     if (values->file && strchr(values->to, ':'))
         return cunei_cmd_usage("--to %s and -o %s both name a file; give one of them",
                                values->to, values->file);
-    if (values->export.names && strcmp(values->to, "ctf") != 0 &&
-        strncmp(values->to, "ctf:", 4) != 0)
+    if (values->export.names && !is_format(values->to, "ctf"))
         return cunei_cmd_usage("--names needs --to ctf: other formats name every "
                                "function");
+    if (values->export.raw_cells && !is_format(values->to, "csv"))
+        return cunei_cmd_usage("--raw-cells needs --to csv: other formats have no "
+                               "cells");
     int status = cunei_time_range_settle(&values->window);
     values->export.from_ns = values->window.from_ns;
     values->export.until_ns = values->window.until_ns;

@@ -74,21 +74,46 @@ static void put_field(struct cunei_buffer *out, const char *text, size_t size)
     cunei_buffer_append_text(out, "\"");
 }
 
-static void render(struct cunei_buffer *out, const struct cunei_function *function)
+/* A field whose text the program chose.  Spreadsheets take one that begins with any of
+ * these for a formula, and run it; an apostrophe makes it a text. */
+static void put_name(struct cunei_buffer *out, const struct cunei_buffer *name,
+                     bool is_raw)
+{
+    struct cunei_buffer text = {0};
+
+    if (!is_raw && name->size > 0 && strchr("=+-@", name->data[0]))
+        cunei_buffer_append_text(&text, "'");
+    cunei_buffer_append(&text, cunei_buffer_text(name), name->size);
+    put_field(out, cunei_buffer_text(&text), text.size);
+    out->failed |= name->failed || text.failed;
+    cunei_buffer_fini(&text);
+}
+
+static void render_as(struct cunei_buffer *out, const struct cunei_function *function,
+                      bool is_raw)
 {
     struct cunei_buffer name = {0};
 
     cunei_escaped_name_put_function(&name, function, '\0');
-    put_field(out, cunei_buffer_text(&name), name.size);
-    out->failed |= name.failed;
+    put_name(out, &name, is_raw);
     cunei_buffer_fini(&name);
+}
+
+static void render(struct cunei_buffer *out, const struct cunei_function *function)
+{
+    render_as(out, function, false);
+}
+
+static void render_raw(struct cunei_buffer *out, const struct cunei_function *function)
+{
+    render_as(out, function, true);
 }
 
 static void *prepare(const struct cunei_export *export,
                      const struct cunei_trace_process *process)
 {
-    (void)export;
-    return cunei_function_labels_make(process, render);
+    return cunei_function_labels_make(process,
+                                      export->options->raw_cells ? render_raw : render);
 }
 
 static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
@@ -288,7 +313,7 @@ static void put_instant_row(struct cunei_encoding *encoding,
 {
     struct state *state = encoding->state;
     struct row *parent = state->count > 0 ? &state->rows[state->count - 1] : NULL;
-    struct cunei_buffer *out = &encoding->out, json = {0};
+    struct cunei_buffer *out = &encoding->out, json = {0}, name = {0};
     size_t parent_size = 0;
     const char *parent_name =
         parent ? cunei_function_labels_find(encoding->shared, parent->function,
@@ -297,7 +322,8 @@ static void put_instant_row(struct cunei_encoding *encoding,
 
     cunei_instant_put_json(instant, &json);
     cunei_buffer_format(out, "%" PRIu32 ",%" PRIu32 ",", state->pid, state->tid);
-    put_field(out, instant->name, instant->name_size);
+    cunei_escaped_name_put(&name, instant->name, instant->name_size, '\0');
+    put_name(out, &name, encoding->export->options->raw_cells);
     cunei_buffer_format(out, ",%" PRIu64 ",0,0,%" PRIu32 ",", state->last_ns,
                         state->count);
     cunei_buffer_append(out, parent_name, parent_size);
@@ -306,6 +332,7 @@ static void put_instant_row(struct cunei_encoding *encoding,
     cunei_buffer_append_text(out, "\n");
     out->failed |= json.failed;
     cunei_buffer_fini(&json);
+    cunei_buffer_fini(&name);
 }
 
 /* An exception has no row: it is the outcome of the spans that it ends. */

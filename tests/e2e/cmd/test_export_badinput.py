@@ -457,6 +457,8 @@ def test_a_process_that_does_not_exist(trace):
 WORDS = {
     ("--to", "csv", "--names"): "--names needs --to ctf: other formats name every "
     "function",
+    ("--to", "html", "--raw-cells"): "--raw-cells needs --to csv: other formats have "
+    "no cells",
     ("--to", "html", "--to", "csv"): "--to can be given only once, not as 'html' "
     "and 'csv'",
     ("--to", "csv:a", "-o", "b"): "--to csv:a and -o b both name a file; "

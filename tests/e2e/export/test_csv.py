@@ -21,6 +21,39 @@ def read(path):
     return rows
 
 
+NAMES = ["=1+2", "+1", "-1", "@SUM(1)", "\t=1", "'quoted", "plain"]
+ESCAPED = [*NAMES[:4], "\\x09=1", *NAMES[5:]]
+
+
+def test_names_are_no_formulas(cunei):
+    """A spreadsheet takes a cell that begins with =, +, - or @ for a formula."""
+    cunei.write(
+        "app.py",
+        f"""
+import cunei
+for name in {NAMES!r}:
+    cunei.mark(name, -1)
+    exec(compile("(lambda: cunei.mark('inside'))()", "f", "exec"),
+         {{"cunei": cunei, "__name__": name}})
+""",
+    )
+    cunei("record", "-q", "-o", "trace", "app.py")
+    guarded = [f"'{name}" if name[0] in "=+-@" else name for name in ESCAPED]
+
+    for names, words in ((guarded, []), (ESCAPED, ["--raw-cells"])):
+        words = ["--to", "csv", "-o", "t.csv", "--force", *words]
+        done = cunei("export", "trace", *words)
+        assert done.returncode == 0, done.stderr
+        rows = read(cunei.folder / "t.csv")
+        marks = [row for row in rows if row["kind"] == "mark"]
+        functions = {row["function"] for row in rows if row["kind"] == "call"}
+        assert {row["function"] for row in marks} == {*names, "inside"}
+        assert {f"{name}:<module>" for name in names} <= functions
+        assert {row["parent"] for row in rows} <= functions | {""}
+        # Numbers stay numbers.
+        assert '"value"":-1' in (cunei.folder / "t.csv").read_text()
+
+
 def replay(cunei):
     """Each stretch that replay prints, as a row."""
     done = cunei("replay", "--json", "trace")

@@ -261,7 +261,7 @@ def test_rows_of_what_was_reported(recorded):
     adds = [("hits", {"value": n, "added": 2}) for n in (2, 4, 6)]
 
     assert by_kind["counter"] == [*adds, ("hits", {"value": "nan"})]
-    assert by_kind["mark"] == [("there", {"value": "yes"}), ("a\n,b", None)]
+    assert by_kind["mark"] == [("there", {"value": "yes"}), (r"a\x0a,b", None)]
     assert by_kind["metadata"] == [("model", {"value": "tiny"})]
     assert by_kind["parameter"] == [
         (name, {"value": value})
