@@ -49,7 +49,7 @@ def test_the_report_marks_estimates_and_says_how_wide_they_are(cunei):
     process = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
     assert (process["budget_millionths"], process["bursts"] >= 9) == (30_000, True)
     assert process["demotions"] >= 1
-    row = f"  budget    3 %: {process['demotions']} demotion"
+    row = f"  budget    3 %: {process['demotions']} sampling decision"
     assert row in cunei("info", "trace").stdout
 
 
