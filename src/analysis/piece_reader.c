@@ -142,7 +142,8 @@ static int read_packet(struct cunei_piece_reader *reader,
     if (reader->pieces.items[index].stream->stream_class != CUNEI_STREAM_DEFINITIONS)
         return cunei_profile_read(&worker->profile, &facts->span, packet->head,
                                   packet->words, packet->word_count);
-    cunei_count_words(&facts->definitions, NULL, packet->words, packet->word_count);
+    cunei_event_count_words(&facts->definitions, NULL, packet->words,
+                            packet->word_count);
     return 0;
 }
 

@@ -21,14 +21,14 @@
 #include <stdint.h>
 
 #include "analysis/analysis.h"
-#include "model/count.h"
+#include "model/event_count.h"
 #include "model/profile.h"
 #include "trace/pieces.h"
 
 /* What was read from a piece, besides the profile. */
 struct cunei_piece_facts {
     struct cunei_piece span;
-    struct cunei_count definitions;
+    struct cunei_event_count definitions;
 };
 
 /* A process that is being read. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/expression.h"
+#include "base/ecmascript_regex.h"
 #include "base/json_reader.h"
 #include "base/regular_file.h"
 
@@ -124,7 +124,7 @@ static int take_expression(struct cunei_syntax *syntax, struct cunei_patterns *p
                                "an empty expression matches every name; write \".\" "
                                "to match all");
     if (rc == 0)
-        rc = cunei_expression_translate(text.data, &posix, &place, &problem);
+        rc = cunei_ecmascript_regex_translate(text.data, &posix, &place, &problem);
     if (rc == -EINVAL && problem)
         rc = cunei_syntax_fail(syntax, begin,
                                "invalid regular expression: at its byte %zu, %s",

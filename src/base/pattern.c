@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/expression_cost.h"
 #include "base/glob.h"
+#include "base/regex_cost.h"
 #include "base/vector.h"
 
 #define FROZEN_NAME_MAX 64
@@ -119,7 +119,7 @@ static int check(enum kind kind, const char *text, const char *first, char *erro
 static int compile(struct cunei_pattern *pattern, const char *text,
                    const char *expression, char *error, size_t error_size)
 {
-    const char *reason = cunei_expression_cost(expression, &pattern->bytes);
+    const char *reason = cunei_regex_cost(expression, &pattern->bytes);
     if (reason)
         return refuse(reason, error, error_size);
     /* What a character is shall not depend on the program's locale. */
@@ -185,8 +185,7 @@ int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char
 
     struct cunei_pattern pattern = {.include = include};
     int rc = pattern_init(&pattern, text, error, error_size);
-    if (rc == 0 &&
-        patterns->expression_bytes + pattern.bytes > CUNEI_EXPRESSION_MAX_BYTES)
+    if (rc == 0 && patterns->expression_bytes + pattern.bytes > CUNEI_REGEX_MAX_BYTES)
         rc = refuse("the expressions before it and it need too much memory; use fewer",
                     error, error_size);
     if (rc < 0) {

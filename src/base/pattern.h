@@ -42,7 +42,7 @@ struct cunei_patterns {
 
 /*
  * Add a pattern.  -EINVAL: the regular expression does not compile or costs too much
- * (base/expression_cost.h), or the pattern has no meaning; the reason goes to `error`,
+ * (base/regex_cost.h), or the pattern has no meaning; the reason goes to `error`,
  * which may be NULL.
  */
 int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char *text,

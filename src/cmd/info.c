@@ -18,8 +18,8 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/info_count.h"
-#include "text/width.h"
-#include "trace/process_exit.h"
+#include "text/terminal_text.h"
+#include "trace/exit_words.h"
 #include "trace/trace.h"
 
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
@@ -125,7 +125,7 @@ static void put_program(struct cunei_buffer *out, const struct cunei_process *pr
 
     for (size_t i = 0; i < process->argument_count; i++)
         cunei_buffer_format(&words, "%s%s", i ? " " : "", process->arguments[i]);
-    cunei_format_text(out, words.size ? words.data : "(unknown program)", width);
+    cunei_terminal_text(out, words.size ? words.data : "(unknown program)", width);
     cunei_buffer_fini(&words);
 }
 
@@ -237,7 +237,7 @@ static void put_process(struct cunei_buffer *out,
     cunei_buffer_format(out, ", %s", states[process->state].words);
     if (description->left || description->exited || description->signal > 0) {
         cunei_buffer_append_text(out, " by ");
-        cunei_process_exit_format(process, out);
+        cunei_exit_words_format(process, out);
     }
     cunei_buffer_append_text(out, inventory->rc < 0 ? ", damaged" : "");
     if (description->name) {

@@ -33,7 +33,7 @@ uint64_t cunei_info_count_of(const struct cunei_info_count *inventory, size_t ki
 {
     const struct cunei_info_kind *row = &cunei_info_kinds[kind];
 
-    return row->class ? cunei_count_of(&inventory->count, row->class, row->phases)
+    return row->class ? cunei_event_count_of(&inventory->count, row->class, row->phases)
                       : inventory->count.regions;
 }
 
@@ -63,7 +63,8 @@ static void take_packet(struct cunei_info_count *inventory,
         inventory->end = head->timestamp_end;
     inventory->packets++;
     inventory->events += packet->event_count;
-    cunei_count_words(&inventory->count, kinds, packet->words, packet->word_count);
+    cunei_event_count_words(&inventory->count, kinds, packet->words,
+                            packet->word_count);
     inventory->bytes += head->packet_bits / 8;
 }
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/count.h"
+#include "model/event_count.h"
 #include "trace/trace.h"
 
 struct cunei_info_count {
@@ -15,7 +15,7 @@ struct cunei_info_count {
     size_t streams; /* that are not empty */
     uint64_t packets;
     uint64_t events;
-    struct cunei_count count; /* of kinds of events */
+    struct cunei_event_count count; /* of kinds of events */
     uint64_t functions;
     uint64_t bytes; /* of stream files and metadata, and what is only live */
     uint64_t begin; /* ticks of the first and the last event */

@@ -17,7 +17,7 @@
 #include "export/selection.h"
 #include "export/task_names.h"
 #include "export/writers.h"
-#include "model/count.h"
+#include "model/event_count.h"
 #include "model/tasks.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
@@ -189,7 +189,7 @@ static int write_packet(const struct cunei_trace_packet *packet, uint64_t sequen
 static void take_stock(struct writer *writer, const struct cunei_trace_packet *packet)
 {
     const struct cunei_packet *head = packet->head;
-    struct cunei_count count = {0};
+    struct cunei_event_count count = {0};
 
     if (head->stream_class == CUNEI_STREAM_EVENTS &&
         (!writer->has_thread || writer->thread != head->thread)) {
@@ -197,7 +197,7 @@ static void take_stock(struct writer *writer, const struct cunei_trace_packet *p
         writer->has_thread = true;
         writer->thread = head->thread;
     }
-    cunei_count_words(&count, &writer->kinds, packet->words, packet->word_count);
+    cunei_event_count_words(&count, &writer->kinds, packet->words, packet->word_count);
     writer->export->calls += count.calls;
 }
 

@@ -13,7 +13,7 @@
 #include "text/json.h"
 #include "text/paragraph.h"
 #include "text/table.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* The caller of calls outside samples, for a function that a budget sampled. */
 #define OTHERS UINT32_MAX

@@ -12,7 +12,7 @@
 #include "text/json.h"
 #include "text/names.h"
 #include "text/table.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 #include "wire/process.h"
 
 #define GROWTHS_MAX 3u
@@ -258,7 +258,7 @@ static void put_title(const struct cunei_comparison *comparison,
 
     for (unsigned i = 0; i < 2; i++) {
         cunei_buffer_format(&text, "%c  ", 'A' + (int)i);
-        cunei_format_text(&text, options->names[i], SIZE_MAX);
+        cunei_terminal_text(&text, options->names[i], SIZE_MAX);
         if (comparison->runs[i] > 1)
             cunei_buffer_format(&text, " (%" PRIu32 " runs)", comparison->runs[i]);
         cunei_buffer_append_text(&text, " · ");

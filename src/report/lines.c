@@ -13,7 +13,7 @@
 #include "text/json.h"
 #include "text/names.h"
 #include "text/table.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* A line with this part of the function's time is hot or warm. */
 #define HOT_SHARE  4u
@@ -205,8 +205,8 @@ static int note_state(const struct cunei_report *report,
 
     if (state == STATE_SAME)
         return 0;
-    cunei_format_text(&place, cunei_format_file(function->file, report->home),
-                      SIZE_MAX);
+    cunei_terminal_text(&place, cunei_format_file(function->file, report->home),
+                        SIZE_MAX);
     const char *file = place.data ? place.data : "its file";
     if (state == STATE_CHANGED)
         cunei_buffer_format(

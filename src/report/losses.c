@@ -10,7 +10,7 @@
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* Why a process stopped writing; NULL: it did not. */
 static const char *stop_reason(const struct cunei_process *process)
@@ -94,7 +94,7 @@ static int note_damages(const struct cunei_report *report)
 
     for (size_t i = 0;
          rc == 0 && i < analysis->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX; i++) {
-        cunei_format_text(&words, analysis->damages[i].text, SIZE_MAX);
+        cunei_terminal_text(&words, analysis->damages[i].text, SIZE_MAX);
         rc = cunei_note_print(report, "damaged", CUNEI_INK_BAD, &words);
     }
     return rc;

@@ -13,7 +13,7 @@
 #include "report/sections.h"
 #include "text/format.h"
 #include "text/paragraph.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* The functions that a note names. */
 #define NAMES_MAX 4u
@@ -26,7 +26,7 @@ static void format_safe_name(const struct cunei_report *report, uint32_t functio
     struct cunei_buffer name = {0};
 
     cunei_report_name(report, function, &name);
-    cunei_format_text(out, cunei_buffer_text(&name), 40);
+    cunei_terminal_text(out, cunei_buffer_text(&name), 40);
     cunei_buffer_fini(&name);
 }
 
@@ -58,7 +58,7 @@ static void format_raiser(const struct cunei_report *report, const uint32_t *nam
         is_double |=
             i != index && strcmp(items[named[i]].qualname, function->qualname) == 0;
     if (is_double && function->module) {
-        cunei_format_text(out, function->module, 40);
+        cunei_terminal_text(out, function->module, 40);
         cunei_buffer_append_text(out, ":");
     }
     format_safe_name(report, named[index], out);
@@ -137,7 +137,7 @@ static int note_open_thread(const struct cunei_report *report,
     struct cunei_buffer words = {0};
 
     cunei_note_begin(&note, report, is_first ? "open" : "", CUNEI_INK_DIM);
-    cunei_format_text(&words, thread->name[0] ? thread->name : "thread", 24);
+    cunei_terminal_text(&words, thread->name[0] ? thread->name : "thread", 24);
     if (!thread->name[0])
         cunei_buffer_format(&words, " %" PRIu32, thread->tid);
     cunei_buffer_append_text(&words, ":");
@@ -217,7 +217,7 @@ static int note_filter(const struct cunei_report *report)
         return 0;
     for (size_t i = 0; i < process->pattern_count && i < PATTERNS_SHOWN; i++) {
         cunei_buffer_format(&words, "%s%c", i ? " " : "", process->patterns[i][0]);
-        cunei_format_text(&words, process->patterns[i] + 1, 40);
+        cunei_terminal_text(&words, process->patterns[i] + 1, 40);
     }
     if (process->pattern_count > PATTERNS_SHOWN)
         cunei_buffer_format(&words, " and %zu more",

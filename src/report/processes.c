@@ -12,7 +12,7 @@
 #include "text/json.h"
 #include "text/names.h"
 #include "text/table.h"
-#include "trace/process_exit.h"
+#include "trace/exit_words.h"
 
 static const struct cunei_column columns[] = {
     {.head = "pid"},
@@ -73,7 +73,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     if (process->collections.pause > 0)
         cunei_format_duration(gc, process->collections.pause);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), process->events);
-    cunei_process_exit_format(
+    cunei_exit_words_format(
         process->process,
         cunei_table_cell(table, is_well ? CUNEI_INK_DIM : CUNEI_INK_BAD));
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
@@ -285,7 +285,7 @@ static void put_exit(struct cunei_json *json, const struct cunei_trace_process *
     const struct cunei_process *description = &process->description;
     struct cunei_buffer words = {0};
 
-    cunei_process_exit_format(process, &words);
+    cunei_exit_words_format(process, &words);
     cunei_json_text(json, "exit", words.data);
     cunei_buffer_fini(&words);
     cunei_json_number_or_null(json, "exit_status",

@@ -11,7 +11,7 @@
 #include "report/replay_json.h"
 #include "report/replay_line.h"
 #include "text/names.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 #include "trace/trace_begin.h"
 
 enum {
@@ -120,7 +120,7 @@ static int begin_thread(struct cunei_replay_line *replay,
     cunei_buffer_format(&text, " · %s%s(process %" PRIu32 ", thread %" PRIu32 ")", name,
                         name[0] ? " " : "", packet->vpid, packet->vtid);
     cunei_style_begin(style, &replay->title, CUNEI_INK_HEAD);
-    cunei_format_text(&replay->title, cunei_buffer_text(&text), SIZE_MAX);
+    cunei_terminal_text(&replay->title, cunei_buffer_text(&text), SIZE_MAX);
     cunei_style_end(style, &replay->title, CUNEI_INK_HEAD);
     cunei_buffer_append_text(&replay->title, "\n");
     replay->title.failed |= text.failed;

@@ -9,7 +9,7 @@
 #include "report/replay_options.h"
 #include "text/format.h"
 #include "text/names.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* Lines are indented up to here; deeper ones begin with their depth instead: [31]. */
 #define INDENT_MAX 60u
@@ -91,7 +91,7 @@ void cunei_replay_line_word(struct cunei_replay_line *replay, enum cunei_ink ink
                             const char *word)
 {
     cunei_style_put(&replay->options->style, &replay->line, ink, word);
-    replay->column += cunei_format_width(word);
+    replay->column += cunei_terminal_width(word);
 }
 
 /* The columns that are left of the line; 0: fewer than `least`. */
@@ -110,7 +110,7 @@ void cunei_replay_line_text(struct cunei_replay_line *replay, enum cunei_ink ink
     size_t room = room_for(replay, least);
     struct cunei_buffer shown = {0};
 
-    cunei_format_text(&shown, text, room < least ? least : room);
+    cunei_terminal_text(&shown, text, room < least ? least : room);
     cunei_replay_line_word(replay, ink, cunei_buffer_text(&shown));
     replay->line.failed |= shown.failed;
     cunei_buffer_fini(&shown);
@@ -146,7 +146,7 @@ void cunei_replay_line_place(struct cunei_replay_line *replay, uint32_t function
     if (room > 0) {
         cunei_replay_line_word(replay, CUNEI_INK_PLAIN, "  ");
         cunei_style_begin(&replay->options->style, &replay->line, CUNEI_INK_DIM);
-        cunei_format_path(&replay->line, cunei_buffer_text(&place), room - 2);
+        cunei_terminal_path(&replay->line, cunei_buffer_text(&place), room - 2);
         cunei_style_end(&replay->options->style, &replay->line, CUNEI_INK_DIM);
     }
     replay->line.failed |= place.failed;
@@ -182,7 +182,7 @@ static void put_duration(struct cunei_replay_line *replay, const uint64_t *took_
 
     if (took_ns)
         cunei_format_duration(&duration, *took_ns);
-    size_t width = duration.data ? cunei_format_width(duration.data) : 0;
+    size_t width = duration.data ? cunei_terminal_width(duration.data) : 0;
     cunei_buffer_format(&replay->line, "%*s",
                         width < DURATION_WIDTH ? DURATION_WIDTH - (int)width : 0, "");
     if (took_ns)

@@ -10,7 +10,7 @@
 #include "text/names.h"
 #include "text/paragraph.h"
 #include "text/table.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* Shares of the wall time from which on a number is coloured. */
 #define HOT_SHARE  5  /* one fifth */
@@ -132,12 +132,12 @@ int cunei_report_head(const struct cunei_report *report, uint32_t function)
     struct cunei_buffer text = {0}, words = {0};
 
     cunei_report_name(report, function, &text);
-    cunei_format_text(&words, cunei_buffer_text(&text), 60);
+    cunei_terminal_text(&words, cunei_buffer_text(&text), 60);
     cunei_paragraph_put(&line, "", CUNEI_INK_STRONG, cunei_buffer_text(&words));
     cunei_buffer_clear(&text);
     cunei_buffer_clear(&words);
     cunei_report_place(report, function, &text);
-    cunei_format_path(&words, cunei_buffer_text(&text), 60);
+    cunei_terminal_path(&words, cunei_buffer_text(&text), 60);
     cunei_paragraph_put(&line, "  ", CUNEI_INK_DIM, cunei_buffer_text(&words));
     cunei_buffer_clear(&words);
     cunei_buffer_append_text(&words, sign);

@@ -10,7 +10,7 @@
 #include "text/format.h"
 #include "text/json.h"
 #include "text/table.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 static const struct cunei_column columns[] = {
     {.head = "thread", .min = 10},
@@ -134,7 +134,7 @@ static void format_name(const struct cunei_analysis_thread *thread,
                         struct cunei_buffer *out)
 {
     if (thread->name[0])
-        cunei_format_text(out, thread->name, 24);
+        cunei_terminal_text(out, thread->name, 24);
     else
         cunei_buffer_format(out, "thread %" PRIu32, thread->tid);
 }

@@ -12,7 +12,7 @@
 #include "text/format.h"
 #include "text/names.h"
 #include "text/paragraph.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 #define DOT " · "
 
@@ -183,7 +183,7 @@ int cunei_report_print_title(const struct cunei_report *report)
     if (analysis->process_count == 0)
         return 0;
     format_processes(report, &text);
-    cunei_format_text(&safe, cunei_buffer_text(&text), 60);
+    cunei_terminal_text(&safe, cunei_buffer_text(&text), 60);
     put(&title, &safe, CUNEI_INK_HEAD);
     cunei_buffer_clear(&text);
     put_state(&title, analysis, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
@@ -193,7 +193,7 @@ int cunei_report_print_title(const struct cunei_report *report)
         cunei_paragraph_put(&title, DOT, CUNEI_INK_BAD, "damaged");
     const char *python = analysis->processes[0].process->description.python;
     if (python) {
-        cunei_format_text(&safe, python, 40);
+        cunei_terminal_text(&safe, python, 40);
         put(&title, &safe, CUNEI_INK_PLAIN);
     }
     format_instrumenter(&analysis->processes[0].process->description, &text);

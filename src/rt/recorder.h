@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rt/hooks.h"
+#include "rt/recorder_hooks.h"
 #include "rt/stream.h"
 #include "wire/live.h"
 #include "wire/metadata.h"

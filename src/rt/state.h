@@ -18,7 +18,7 @@
 
 #include "rt/clock.h"
 #include "rt/file.h"
-#include "rt/hooks.h"
+#include "rt/recorder_hooks.h"
 #include "rt/space.h"
 #include "rt/stream.h"
 #include "wire/live.h"

@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "python/command_line.h"
 #include "text/format.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 #include "wire/user_event.h"
@@ -139,7 +139,7 @@ void cunei_format_command(struct cunei_buffer *out, const struct cunei_process *
     for (size_t i = words.rest; i < process->argument_count; i++)
         put_word(&text, process->arguments[i]);
     if (text.size > 0)
-        cunei_format_text(out, text.data, ARGUMENTS_WIDTH);
+        cunei_terminal_text(out, text.data, ARGUMENTS_WIDTH);
     out->failed |= text.failed;
     cunei_buffer_fini(&text);
 }

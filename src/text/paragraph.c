@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 /* A separator at the end of a line, such as " ·". */
 #define SEPARATOR_WIDTH 2u
@@ -28,17 +28,17 @@ static size_t put_separator(struct cunei_paragraph *paragraph, const char *befor
                         is_blank ? CUNEI_INK_PLAIN : CUNEI_INK_DIM, separator.data);
     paragraph->text.failed |= separator.failed;
     cunei_buffer_fini(&separator);
-    return size > 0 ? cunei_format_width(before) : 0;
+    return size > 0 ? cunei_terminal_width(before) : 0;
 }
 
 void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
                          enum cunei_ink ink, const char *words)
 {
     struct cunei_buffer *text = &paragraph->text, shown = {0};
-    size_t gap = cunei_format_width(before);
+    size_t gap = cunei_terminal_width(before);
 
     cunei_text_show(&shown, words, strlen(words));
-    size_t width = cunei_format_width(cunei_buffer_text(&shown));
+    size_t width = cunei_terminal_width(cunei_buffer_text(&shown));
     /* The line keeps room for a separator that is not only spaces. */
     size_t end = before[strspn(before, " ")] ? SEPARATOR_WIDTH : 0;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 #define GAP 2u
 /* The least that texts keep if the table is too wide without all optional columns. */
@@ -59,7 +59,7 @@ static void end_cell(struct cunei_table *table)
     if (last->end != SIZE_MAX)
         return;
     if (table->text.size > last->begin) {
-        cunei_format_text(&shown, table->text.data + last->begin, SIZE_MAX);
+        cunei_terminal_text(&shown, table->text.data + last->begin, SIZE_MAX);
         table->text.size = last->begin;
         cunei_buffer_append(&table->text, cunei_buffer_text(&shown), shown.size);
         table->text.failed |= shown.failed;
@@ -166,12 +166,12 @@ static void measure_column(const struct cunei_table *table, size_t column,
     layout->least[column] = table->columns[column].min;
     for (size_t i = column; i < table->cell_count; i += table->column_count) {
         const char *text = text_of(table, i);
-        size_t width = cunei_format_width(text);
+        size_t width = cunei_terminal_width(text);
         bool is_overlong =
             layout->is_whole && layout->least[column] > 0 && width > WIDEST_PADDED;
         widen(&layout->widths[column], is_overlong ? 1 : width, SIZE_MAX);
         if (table->columns[column].is_path)
-            widen(&layout->least[column], cunei_format_path_least(text), WIDEST_NAME);
+            widen(&layout->least[column], cunei_terminal_path_least(text), WIDEST_NAME);
     }
 }
 
@@ -181,7 +181,7 @@ static struct layout lay_out(const struct cunei_table *table, size_t width)
 
     for (size_t i = 0; i < table->column_count; i++) {
         measure_column(table, i, &layout);
-        size_t head = cunei_format_width(table->columns[i].head);
+        size_t head = cunei_terminal_width(table->columns[i].head);
         if (layout.widths[i] > 0 && layout.widths[i] < head)
             layout.widths[i] = head;
     }
@@ -215,16 +215,17 @@ static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
     struct cunei_buffer head = {0};
 
     cunei_buffer_append(&head, text, lead);
-    size_t led = cunei_format_width(text + lead);
+    size_t led = cunei_terminal_width(text + lead);
     size_t least = led < NARROWEST_LED ? led : NARROWEST_LED;
-    size_t taken = head.data ? cunei_format_width(head.data) : 0;
+    size_t taken = head.data ? cunei_terminal_width(head.data) : 0;
     if (least < width && taken + least > width) {
         cunei_buffer_append_text(out, "…");
-        cunei_buffer_append_text(out, cunei_format_tail(head.data, width - least - 1));
+        cunei_buffer_append_text(out,
+                                 cunei_terminal_tail(head.data, width - least - 1));
         taken = width - least;
     } else
         cunei_buffer_append_text(out, cunei_buffer_text(&head));
-    cunei_format_text(out, text + lead, width > taken ? width - taken : 0);
+    cunei_terminal_text(out, text + lead, width > taken ? width - taken : 0);
     out->failed |= head.failed;
     cunei_buffer_fini(&head);
 }
@@ -241,10 +242,10 @@ static void put_cell(const struct cunei_table *table, const struct layout *layou
     if (cell->lead > 0)
         format_led(&shown, text, cell->lead, room);
     else if (table->columns[column].is_path)
-        cunei_format_path(&shown, text, room);
+        cunei_terminal_path(&shown, text, room);
     else
-        cunei_format_text(&shown, text, room);
-    size_t used = shown.data ? cunei_format_width(shown.data) : 0;
+        cunei_terminal_text(&shown, text, room);
+    size_t used = shown.data ? cunei_terminal_width(shown.data) : 0;
     size_t missing = width > used ? width - used : 0;
     if (!is_text)
         pad(line, missing);

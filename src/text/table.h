@@ -31,7 +31,7 @@ struct cunei_column {
     unsigned rank; /* 0: never left out */
     unsigned min;  /* the least width of a text; 0: a number, which is aligned right and
                       never shortened */
-    bool is_path;  /* shortened by cunei_format_path, which keeps the file name */
+    bool is_path;  /* shortened by cunei_terminal_path, which keeps the file name */
 };
 
 /* Private. */

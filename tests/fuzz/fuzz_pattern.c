@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "base/expression.h"
-#include "base/expression_cost.h"
+#include "base/ecmascript_regex.h"
 #include "base/pattern.h"
+#include "base/regex_cost.h"
 #include "fuzz.h"
 
 static void add(struct cunei_patterns *patterns, const char *text)
@@ -35,10 +35,10 @@ static void translate(const char *text)
     size_t place = 0, bytes = 0;
     regex_t compiled;
 
-    int rc = cunei_expression_translate(text, &out, &place, &problem);
+    int rc = cunei_ecmascript_regex_translate(text, &out, &place, &problem);
     FUZZ_CHECK(rc == 0 || (rc == -EINVAL && problem && place <= strlen(text)));
     const char *posix = out.size > 0 ? out.data : "";
-    if (rc == 0 && !cunei_expression_cost(posix, &bytes) &&
+    if (rc == 0 && !cunei_regex_cost(posix, &bytes) &&
         regcomp(&compiled, posix, REG_EXTENDED | REG_NOSUB) == 0) {
         (void)regexec(&compiled, "a.b:C.f", 0, NULL, 0);
         regfree(&compiled);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/record/program.h"
-#include "cmd/record/signal_probe.h"
+#include "cmd/record/signal_receiver.h"
 #include "rt/clock.h"
 #include "wire/record_env.h"
 
@@ -26,7 +26,7 @@ struct inherited {
 
 struct watch {
     pid_t pid;
-    struct cunei_signal_probe probe;
+    struct cunei_signal_receiver probe;
     bool stopped; /* the program is, by: */
     int stop_signal;
     bool asked_to_stop; /* we got a stop signal, from the terminal or a process */
@@ -113,7 +113,7 @@ static bool was_sent(const siginfo_t *info)
 /* Whether the program has got it already, as a member of our group. */
 static bool has_reached(struct watch *watch, const siginfo_t *info)
 {
-    bool group = cunei_signal_probe_saw(&watch->probe, info->si_signo);
+    bool group = cunei_signal_receiver_saw(&watch->probe, info->si_signo);
 
     return (group && getpgid(watch->pid) == getpgrp()) || info->si_pid == watch->pid;
 }
@@ -216,7 +216,7 @@ static void wait_for_end(pid_t pid, struct cunei_launch_end *end)
     struct watch watch = {.pid = pid};
     int status = 0;
 
-    cunei_signal_probe_start(&watch.probe);
+    cunei_signal_receiver_start(&watch.probe);
     for (;;) {
         look_for_end(pid, end);
         pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
@@ -230,7 +230,7 @@ static void wait_for_end(pid_t pid, struct cunei_launch_end *end)
         else
             take_signal(&watch);
     }
-    cunei_signal_probe_stop(&watch.probe);
+    cunei_signal_receiver_stop(&watch.probe);
     end->pid = pid;
     end->wait_status = status;
 }

@@ -17,7 +17,7 @@
 #include "cmd/record/recorded_run.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/suggest/pattern.h"
-#include "model/count.h"
+#include "model/event_count.h"
 #include "python/refusal_reason.h"
 #include "python/version_limits.h"
 #include "report/lost_hooks.h"
@@ -27,7 +27,7 @@
 #include "wire/record_env.h"
 
 struct summary {
-    struct cunei_count count;
+    struct cunei_event_count count;
     uint64_t lost;
     uint64_t lost_no_stream;
     uint64_t lost_no_function;
@@ -66,7 +66,8 @@ static void count_stream(struct summary *summary,
     int rc = -ENOMEM;
 
     while (reader && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
-        cunei_count_words(&summary->count, &kinds, packet.words, packet.word_count);
+        cunei_event_count_words(&summary->count, &kinds, packet.words,
+                                packet.word_count);
         summary->done_bytes += packet.head->packet_bits / 8;
         cunei_progress_bar_show(&summary->progress, summary->done_bytes,
                                 summary->total_bytes);

@@ -9,7 +9,7 @@
 #include "base/pattern.h"
 #include "cmd/suggest/module.h"
 #include "cmd/suggest/suggestion.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 #include "trace/trace.h"
 
 enum {
@@ -112,7 +112,7 @@ static void note_unmatched(const struct cunei_pattern_request *request,
     }
     cunei_buffer_format(notes, "%sno function matched %s'", place,
                         *place ? "" : "--include ");
-    cunei_format_text(notes, pattern, PATTERN_WIDTH);
+    cunei_terminal_text(notes, pattern, PATTERN_WIDTH);
     cunei_buffer_append_text(notes, "'");
     if (has_guess)
         put_guess(request, pattern, notes);
@@ -126,7 +126,7 @@ static void note_all_excluded(const struct cunei_process *process, const char *p
     cunei_buffer_format(notes, "%sno function was recorded: the filter", place);
     for (size_t i = 0; i < process->pattern_count && i < PATTERNS_SHOWN; i++) {
         cunei_buffer_format(notes, " %c", process->patterns[i][0]);
-        cunei_format_text(notes, process->patterns[i] + 1, PATTERN_WIDTH);
+        cunei_terminal_text(notes, process->patterns[i] + 1, PATTERN_WIDTH);
     }
     if (process->pattern_count > PATTERNS_SHOWN)
         cunei_buffer_format(notes, " and %zu more",

@@ -10,7 +10,7 @@
 #include "export/html/html.h"
 #include "export/selection.h"
 #include "text/names.h"
-#include "trace/process_exit.h"
+#include "trace/exit_words.h"
 #include "trace/trace.h"
 
 #define HANDLERS_MAX 4u
@@ -66,7 +66,7 @@ static void put_processes(struct cunei_html *html)
         struct cunei_buffer ended = {0};
         if (!cunei_html_has_process(html, i))
             continue;
-        cunei_process_exit_format(process->process, &ended);
+        cunei_exit_words_format(process->process, &ended);
         cunei_buffer_format(out, "%s\n[%" PRIu64 ",%" PRId64 ",", comma,
                             process->process->description.pid,
                             parent_row(html, process->parent));

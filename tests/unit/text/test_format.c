@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "text/format.h"
 #include "text/names.h"
-#include "text/width.h"
+#include "text/terminal_text.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 
@@ -97,7 +97,7 @@ static void texts_are_shortened_in_their_middle(void **state)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cunei_buffer text = {0};
-        cunei_format_text(&text, rows[i].text, rows[i].width);
+        cunei_terminal_text(&text, rows[i].text, rows[i].width);
         check(&text, rows[i].shown);
     }
 }
@@ -129,7 +129,7 @@ static void paths_lose_directories_and_keep_their_names(void **state)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cunei_buffer text = {0};
-        cunei_format_path(&text, rows[i].path, rows[i].width);
+        cunei_terminal_path(&text, rows[i].path, rows[i].width);
         check(&text, rows[i].shown);
     }
 }
@@ -138,20 +138,20 @@ static void paths_show_what_their_names_need(void **state)
 {
     (void)state;
 
-    assert_int_equal(cunei_format_path_least("/tmp/tour/numbers.py:4"), 12);
-    assert_int_equal(cunei_format_path_least("numbers.py:4"), 12);
-    assert_int_equal(cunei_format_path_least("<frozen importlib._bootstrap>:4"), 12);
-    assert_int_equal(cunei_format_path_least("<frozen abc>:105"), 7);
-    assert_int_equal(cunei_format_path_least("<frozen "), 0);
-    assert_int_equal(cunei_format_path_least(""), 0);
+    assert_int_equal(cunei_terminal_path_least("/tmp/tour/numbers.py:4"), 12);
+    assert_int_equal(cunei_terminal_path_least("numbers.py:4"), 12);
+    assert_int_equal(cunei_terminal_path_least("<frozen importlib._bootstrap>:4"), 12);
+    assert_int_equal(cunei_terminal_path_least("<frozen abc>:105"), 7);
+    assert_int_equal(cunei_terminal_path_least("<frozen "), 0);
+    assert_int_equal(cunei_terminal_path_least(""), 0);
 }
 
 static void bytes_that_are_no_text_take_a_column_each(void **state)
 {
     (void)state;
 
-    assert_int_equal(cunei_format_width("\xff\xfe\xc3"), 3);
-    assert_int_equal(cunei_format_width("\xf0\x9f\x98"), 3);
+    assert_int_equal(cunei_terminal_width("\xff\xfe\xc3"), 3);
+    assert_int_equal(cunei_terminal_width("\xf0\x9f\x98"), 3);
 }
 
 static void files_are_shown_from_where_they_are_known(void **state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How much a stream holds, and nothing else: the quick pass. */
-#ifndef CUNEI_MODEL_COUNT_H
-#define CUNEI_MODEL_COUNT_H
+#ifndef CUNEI_MODEL_EVENT_COUNT_H
+#define CUNEI_MODEL_EVENT_COUNT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 struct cunei_id_kinds;
 
-struct cunei_count {
+struct cunei_event_count {
     uint64_t events;
     uint64_t calls;
     uint64_t resumes;
@@ -19,11 +19,12 @@ struct cunei_count {
 };
 
 /* The events of a built-in class in some phases: bits 1 << phase. */
-uint64_t cunei_count_of(const struct cunei_count *count, enum cunei_class class,
-                        unsigned phases);
+uint64_t cunei_event_count_of(const struct cunei_event_count *count,
+                              enum cunei_class class, unsigned phases);
 
 /* Add what the words of a packet hold; no kinds: of functions alone. */
-void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *kinds,
-                       const uint64_t *words, size_t word_count);
+void cunei_event_count_words(struct cunei_event_count *count,
+                             const struct cunei_id_kinds *kinds, const uint64_t *words,
+                             size_t word_count);
 
 #endif

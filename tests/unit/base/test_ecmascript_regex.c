@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "base/expression.h"
+#include "base/ecmascript_regex.h"
 
 /* An expression, a text it is found in, and one it is not. */
 static const struct {
@@ -70,9 +70,9 @@ static void what_ecmascript_finds_is_found(void **state)
         size_t place = 0;
         regex_t regex;
 
-        assert_int_equal(
-            cunei_expression_translate(rows[i].expression, &posix, &place, &problem),
-            0);
+        assert_int_equal(cunei_ecmascript_regex_translate(rows[i].expression, &posix,
+                                                          &place, &problem),
+                         0);
         const char *text = posix.data ? posix.data : "";
         if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) != 0)
             fail_msg("'%s' became '%s'", rows[i].expression, text);
@@ -127,8 +127,8 @@ static void syntax_that_posix_lacks_is_refused_with_the_place(void **state)
         const char *problem = "";
         size_t place = 99;
 
-        int rc =
-            cunei_expression_translate(bad[i].expression, &posix, &place, &problem);
+        int rc = cunei_ecmascript_regex_translate(bad[i].expression, &posix, &place,
+                                                  &problem);
 
         if (rc != -EINVAL || place != bad[i].place || !strstr(problem, bad[i].problem))
             fail_msg("'%s': got %d at %zu, '%s'", bad[i].expression, rc, place,

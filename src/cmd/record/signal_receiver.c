@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cmd/record/signal_probe.h"
+#include "cmd/record/signal_receiver.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -38,11 +38,11 @@ __attribute__((noreturn)) static void answer_questions(int line)
     _exit(0);
 }
 
-void cunei_signal_probe_start(struct cunei_signal_probe *probe)
+void cunei_signal_receiver_start(struct cunei_signal_receiver *probe)
 {
     int ends[2];
 
-    *probe = (struct cunei_signal_probe){.line = -1};
+    *probe = (struct cunei_signal_receiver){.line = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return;
     pid_t pid = fork();
@@ -53,7 +53,7 @@ void cunei_signal_probe_start(struct cunei_signal_probe *probe)
     probe->line = ends[0];
 }
 
-void cunei_signal_probe_stop(struct cunei_signal_probe *probe)
+void cunei_signal_receiver_stop(struct cunei_signal_receiver *probe)
 {
     if (probe->pid) {
         (void)kill(probe->pid, SIGKILL);
@@ -61,10 +61,10 @@ void cunei_signal_probe_stop(struct cunei_signal_probe *probe)
     }
     if (probe->line >= 0)
         close(probe->line);
-    *probe = (struct cunei_signal_probe){.line = -1};
+    *probe = (struct cunei_signal_receiver){.line = -1};
 }
 
-static uint64_t ask(struct cunei_signal_probe *probe)
+static uint64_t ask(struct cunei_signal_receiver *probe)
 {
     struct pollfd ready = {.fd = probe->line, .events = POLLIN};
     uint64_t sent = 0;
@@ -74,11 +74,11 @@ static uint64_t ask(struct cunei_signal_probe *probe)
         read(probe->line, &sent, sizeof(sent)) == (ssize_t)sizeof(sent))
         return sent;
     /* A late answer would be taken for that to the next question. */
-    cunei_signal_probe_stop(probe);
+    cunei_signal_receiver_stop(probe);
     return 0;
 }
 
-bool cunei_signal_probe_saw(struct cunei_signal_probe *probe, int signal_number)
+bool cunei_signal_receiver_saw(struct cunei_signal_receiver *probe, int signal_number)
 {
     uint64_t bit = bit_of(signal_number);
 

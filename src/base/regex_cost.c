@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/expression_cost.h"
+#include "base/regex_cost.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -253,7 +253,7 @@ static const char *take(struct scanner *scanner)
     return NULL;
 }
 
-const char *cunei_expression_cost(const char *expression, size_t *bytes)
+const char *cunei_regex_cost(const char *expression, size_t *bytes)
 {
     struct scanner scanner = {
         .at = expression, .atom = nothing, .groups[0] = empty_group};
@@ -272,8 +272,8 @@ const char *cunei_expression_cost(const char *expression, size_t *bytes)
                "can be empty";
     uint64_t size = BYTES_EACH + all->items * BYTES_PER_ITEM +
                     all->choices * all->choices * BYTES_PER_PAIR;
-    if (size > CUNEI_EXPRESSION_MAX_BYTES)
-        return CUNEI_EXPRESSION_TOO_LARGE;
+    if (size > CUNEI_REGEX_MAX_BYTES)
+        return CUNEI_REGEX_TOO_LARGE;
     *bytes = size;
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/count.h"
+#include "model/event_count.h"
 
 #include <stdbool.h>
 
@@ -15,8 +15,8 @@ static bool is_region(const struct cunei_id_kinds *kinds, const uint64_t *event)
     return cunei_id_kinds_is_region(kinds, class);
 }
 
-uint64_t cunei_count_of(const struct cunei_count *count, enum cunei_class class,
-                        unsigned phases)
+uint64_t cunei_event_count_of(const struct cunei_event_count *count,
+                              enum cunei_class class, unsigned phases)
 {
     uint64_t sum = 0;
 
@@ -25,8 +25,9 @@ uint64_t cunei_count_of(const struct cunei_count *count, enum cunei_class class,
     return sum;
 }
 
-void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *kinds,
-                       const uint64_t *words, size_t word_count)
+void cunei_event_count_words(struct cunei_event_count *count,
+                             const struct cunei_id_kinds *kinds, const uint64_t *words,
+                             size_t word_count)
 {
     const bool has_regions = kinds && kinds->items;
     uint64_t events = 0, calls = 0, resumes = 0;

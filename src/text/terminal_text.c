@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "text/width.h"
+#include "text/terminal_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static size_t width_of(uint32_t character)
     return width < 0 ? 1 : (size_t)width;
 }
 
-size_t cunei_format_width(const char *text)
+size_t cunei_terminal_width(const char *text)
 {
     size_t width = 0;
     uint32_t character = 0;
@@ -63,9 +63,9 @@ static size_t fit_head(const char *text, size_t width)
     return at;
 }
 
-const char *cunei_format_tail(const char *text, size_t width)
+const char *cunei_terminal_tail(const char *text, size_t width)
 {
-    size_t left = cunei_format_width(text), at = 0;
+    size_t left = cunei_terminal_width(text), at = 0;
     uint32_t character = 0;
 
     while (text[at] && left > width) {
@@ -98,19 +98,19 @@ static const char *make_visible(const char *text, struct cunei_buffer *visible)
     return cunei_buffer_text(visible);
 }
 
-void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
+void cunei_terminal_text(struct cunei_buffer *out, const char *text, size_t width)
 {
     struct cunei_buffer visible = {0}, outline = {0};
     const char *shown = make_visible(text, &visible);
 
-    if (cunei_format_width(shown) > width && strstr(shown, NESTED)) {
+    if (cunei_terminal_width(shown) > width && strstr(shown, NESTED)) {
         drop_nested(&outline, shown);
         shown = cunei_buffer_text(&outline);
     }
-    if (cunei_format_width(shown) <= width)
+    if (cunei_terminal_width(shown) <= width)
         cunei_buffer_append_text(out, shown);
     else if (width > 0) {
-        const char *tail = cunei_format_tail(shown, (width - 1) / 2);
+        const char *tail = cunei_terminal_tail(shown, (width - 1) / 2);
         size_t head = fit_head(shown, width - 1 - (width - 1) / 2);
         size_t mark = strlen(CUT);
         /* No second … beside one that is there already. */
@@ -141,41 +141,41 @@ static void thaw(struct cunei_buffer *out, const char *path)
     cunei_buffer_append_text(out, end + 1);
 }
 
-void cunei_format_path(struct cunei_buffer *out, const char *path, size_t width)
+void cunei_terminal_path(struct cunei_buffer *out, const char *path, size_t width)
 {
     struct cunei_buffer visible = {0}, thawed = {0};
     const char *shown = make_visible(path, &visible);
     bool is_frozen = strncmp(shown, FROZEN, strlen(FROZEN)) == 0;
     bool is_cut = false;
 
-    if (is_frozen && cunei_format_width(shown) > width) {
+    if (is_frozen && cunei_terminal_width(shown) > width) {
         thaw(&thawed, shown);
         shown = cunei_buffer_text(&thawed);
     }
-    while (cunei_format_width(shown) + is_cut > width) {
+    while (cunei_terminal_width(shown) + is_cut > width) {
         const char *inner = strchr(shown + 1, is_frozen ? '.' : '/');
         if (!inner || !inner[1])
             break;
         shown = is_frozen ? inner + 1 : inner;
         is_cut = true;
     }
-    if (is_cut && cunei_format_width(shown) < width) {
+    if (is_cut && cunei_terminal_width(shown) < width) {
         cunei_buffer_append_text(out, CUT);
         cunei_buffer_append_text(out, shown);
     } else
-        cunei_format_text(out, is_cut && *shown == '/' ? shown + 1 : shown, width);
+        cunei_terminal_text(out, is_cut && *shown == '/' ? shown + 1 : shown, width);
     out->failed |= visible.failed || thawed.failed;
     cunei_buffer_fini(&visible);
     cunei_buffer_fini(&thawed);
 }
 
-size_t cunei_format_path_least(const char *path)
+size_t cunei_terminal_path_least(const char *path)
 {
     bool is_frozen = strncmp(path, FROZEN, strlen(FROZEN)) == 0;
     const char *name = strrchr(path, is_frozen ? '.' : '/');
 
     if (!name && is_frozen)
         name = path + strlen(FROZEN) - 1;
-    size_t width = cunei_format_width(name ? name + 1 : path);
+    size_t width = cunei_terminal_width(name ? name + 1 : path);
     return is_frozen && width > 0 ? width - 1 : width; /* without its bracket */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "trace/process_exit.h"
+#include "trace/exit_words.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -29,8 +29,8 @@ static const char *signal_name(uint64_t number)
     return NULL;
 }
 
-void cunei_process_exit_format(const struct cunei_trace_process *process,
-                               struct cunei_buffer *out)
+void cunei_exit_words_format(const struct cunei_trace_process *process,
+                             struct cunei_buffer *out)
 {
     const struct cunei_process *ended = &process->description;
     const char *name = signal_name(ended->signal);

@@ -8,15 +8,15 @@
  * for references to groups.  An expression may come from the pyproject.toml of a
  * project that is only looked at, so all of that is bounded.
  */
-#ifndef CUNEI_BASE_EXPRESSION_COST_H
-#define CUNEI_BASE_EXPRESSION_COST_H
+#ifndef CUNEI_BASE_REGEX_COST_H
+#define CUNEI_BASE_REGEX_COST_H
 
 #include <stddef.h>
 
-#define CUNEI_EXPRESSION_MAX_BYTES ((size_t)64 << 20)
+#define CUNEI_REGEX_MAX_BYTES ((size_t)64 << 20)
 
 /* Why an expression, or several together, would pass that. */
-#define CUNEI_EXPRESSION_TOO_LARGE                                               \
+#define CUNEI_REGEX_TOO_LARGE                                                    \
     "it needs too much memory; use smaller repetitions ({1,9}, not {1,255}) or " \
     "fewer alternatives"
 
@@ -24,6 +24,6 @@
  * NULL, and in `*bytes` about how much memory the compiled expression takes; or why it
  * is refused, a static text.  Syntax errors are left to the C library.
  */
-const char *cunei_expression_cost(const char *expression, size_t *bytes);
+const char *cunei_regex_cost(const char *expression, size_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/expression.h"
+#include "base/ecmascript_regex.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -427,8 +427,8 @@ static int take(struct scanner *scanner)
     return 0;
 }
 
-int cunei_expression_translate(const char *text, struct cunei_buffer *out,
-                               size_t *place, const char **problem)
+int cunei_ecmascript_regex_translate(const char *text, struct cunei_buffer *out,
+                                     size_t *place, const char **problem)
 {
     struct scanner scanner = {.text = text, .out = out};
     int rc = 0;

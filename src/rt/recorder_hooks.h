@@ -4,8 +4,8 @@
  * be NULL.  All but `closing` may write events, which then come before the event that
  * the thread was about to write.
  */
-#ifndef CUNEI_RT_HOOKS_H
-#define CUNEI_RT_HOOKS_H
+#ifndef CUNEI_RT_RECORDER_HOOKS_H
+#define CUNEI_RT_RECORDER_HOOKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

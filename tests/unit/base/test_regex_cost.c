@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "base/expression_cost.h"
+#include "base/regex_cost.h"
 
 static const char memory[] = "needs too much memory", time[] = "takes too long",
                   reference[] = "references to groups", depth[] = "inside each other";
@@ -57,7 +57,7 @@ static void costly_expressions_are_refused_and_others_are_not(void **state)
         for (unsigned copy = 0; copy < rows[i].copies; copy++)
             cunei_buffer_append_text(&text, rows[i].expression);
 
-        const char *reason = cunei_expression_cost(text.data, &bytes);
+        const char *reason = cunei_regex_cost(text.data, &bytes);
 
         const char *found =
             reason && rows[i].reason ? strstr(reason, rows[i].reason) : reason;
@@ -65,7 +65,7 @@ static void costly_expressions_are_refused_and_others_are_not(void **state)
             fail_msg("%s: got '%s', wanted '%s'", rows[i].expression,
                      reason ? reason : "no reason",
                      rows[i].reason ? rows[i].reason : "no reason");
-        assert_true(reason || (bytes > 0 && bytes <= CUNEI_EXPRESSION_MAX_BYTES));
+        assert_true(reason || (bytes > 0 && bytes <= CUNEI_REGEX_MAX_BYTES));
         cunei_buffer_fini(&text);
     }
 }

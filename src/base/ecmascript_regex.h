@@ -8,8 +8,8 @@
  * that only ECMAScript has (lookahead, references to groups) are refused, and so are
  * likely mistakes (repeated repetitions, collation classes).
  */
-#ifndef CUNEI_BASE_EXPRESSION_H
-#define CUNEI_BASE_EXPRESSION_H
+#ifndef CUNEI_BASE_ECMASCRIPT_REGEX_H
+#define CUNEI_BASE_ECMASCRIPT_REGEX_H
 
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ struct cunei_buffer;
  * byte
  * `*place`.
  */
-int cunei_expression_translate(const char *text, struct cunei_buffer *out,
-                               size_t *place, const char **problem);
+int cunei_ecmascript_regex_translate(const char *text, struct cunei_buffer *out,
+                                     size_t *place, const char **problem);
 
 #endif
