@@ -39,6 +39,26 @@ void cunei_write_phase(uint32_t id, enum cunei_phase phase, bool top_is_open)
     cunei_stream_publish(stream, now, words);
 }
 
+uint64_t cunei_write_count_last(uint32_t id, enum cunei_phase phase)
+{
+    const struct cunei_stream *stream = cunei_stream_own;
+    bool is_call = id >= CUNEI_FUNCTION_CLASS_END;
+    uint64_t class = is_call ? CUNEI_CLASS_CALL : id, size = is_call ? 2 : 1;
+    uint64_t count = 0;
+
+    if (!stream || !stream->slot || !stream->packet)
+        return 0;
+    const uint64_t *words = (const void *)stream->packet;
+    uint64_t at = stream->content_bits / 64, head = sizeof(*stream->packet) / 8;
+    for (; at >= head + size; at -= size, count++) {
+        const uint64_t *event = &words[at - size];
+        if (cunei_record_class(event[0]) != class ||
+            cunei_record_phase(event[0]) != phase || (is_call && event[1] != id))
+            break;
+    }
+    return count;
+}
+
 void cunei_write_unwind(uint32_t id, enum cunei_phase phase, uint64_t run)
 {
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;

@@ -51,6 +51,9 @@ void cunei_write_words(uint64_t *words, unsigned count, bool top_is_open);
 void cunei_write_text(uint64_t *words, unsigned count, const char *text, size_t size,
                       bool top_is_open);
 
+/* How many events of this kind are the last ones in the calling thread's packet. */
+uint64_t cunei_write_count_last(uint32_t id, enum cunei_phase phase);
+
 /*
  * For ends of frames that are recorded late: whether the calling thread's packet began
  * when they were open, and has room for one.  The stack of a new packet has no such

@@ -175,6 +175,85 @@ list(zip(signals(), generator))
     assert (shown["unclosed"], shown["orphans"], shown["appeared"]) == (0, 0, 0)
 
 
+OTHER_TOOL = """\
+import sys
+class Quit(Exception):
+    pass
+
+def calls(function, times):
+    for _ in range(times):
+        try:
+            function()
+        except Quit:
+            pass
+
+def target(depth=1):
+    return depth and target(depth - 1)
+
+def generate():
+    while True:
+        try:
+            yield
+        except Quit:
+            pass
+
+def quit(code, offset):
+    if code.co_name in ("target", "generate"):
+        raise Quit
+
+def use(tool, event):
+    sys.monitoring.use_tool_id(tool, "other")
+    sys.monitoring.register_callback(tool, event, quit)
+    sys.monitoring.set_events(tool, event)
+
+def forget(tool):
+    sys.monitoring.set_events(tool, 0)
+    sys.monitoring.free_tool_id(tool)
+
+events = sys.monitoring.events
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
+def test_a_call_that_another_tool_ends_at_its_start_is_recorded_once(cunei):
+    """CPython calls the tool with the highest id first, so cunei before tool 0."""
+    trace = record(
+        cunei,
+        OTHER_TOOL + "use(0, events.PY_START)\ncalls(target, 10)\nforget(0)\n",
+    )
+
+    (process,) = trace.processes
+    assert process.is_balanced(), process.replay()
+    assert trace.count("target") == 10
+
+
+@pytest.mark.skipif(
+    sys.version_info < (3, 13), reason="from 3.13 on a missed resume is found"
+)
+@pytest.mark.parametrize("options", [[], ["--include", "__main__:generate"]])
+def test_a_resume_that_another_tool_ends_is_recorded(cunei, options):
+    """A tool with a higher id raises before cunei is called."""
+    cunei.write(
+        "app.py",
+        OTHER_TOOL
+        + """
+generator = generate()
+next(generator)
+use(5, events.PY_RESUME)
+calls(generator.__next__, 20)
+forget(5)
+""",
+    )
+    done = cunei("record", "-q", *options, "-o", "trace", "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    (process,) = ctf.read(cunei.folder / "trace").processes
+
+    (main,) = process.replay().values()
+    assert (main.orphans, main.appeared) == (0, 0)
+    resumes = process.count(ctf.RESUME)
+    assert {f.qualname: n for f, n in resumes.items()} == {"generate": 20}
+
+
 @pytest.mark.skipif(
     sys.version_info[:2] == (3, 10),
     reason="3.10 crashes there by itself, in some of a thousand runs",
