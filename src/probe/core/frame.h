@@ -149,11 +149,15 @@ static inline bool cunei_frame_is_before_event(PyCodeObject *code, int offset,
                                                enum cunei_phase *phase)
 {
 #if PY_VERSION_HEX >= 0x030d0000
-    bool is_start = offset == 2 * code->_co_firsttraceable;
+    /* From 3.15 on, a RESUME has a cache behind it, to which the offset may point. */
+    int cache = PY_VERSION_HEX >= 0x030f0000 ? 2 : 0,
+        start = 2 * code->_co_firsttraceable;
+    bool is_start = offset == start || offset == start + cache;
 
     *phase = is_start ? CUNEI_PHASE_ENTER : CUNEI_PHASE_RESUME;
-    return is_start ||
-           (code->co_flags & CUNEI_GENERATES && cunei_frame_yields(code, offset - 2));
+    return is_start || (code->co_flags & CUNEI_GENERATES &&
+                        (cunei_frame_yields(code, offset - 2) ||
+                         cunei_frame_yields(code, offset - 2 - cache)));
 #else
     (void)code;
     (void)offset;

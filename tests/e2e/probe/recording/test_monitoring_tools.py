@@ -2,6 +2,7 @@
 """Other tools of sys.monitoring, and tracing of old, work beside us as we do."""
 
 import json
+import sys
 from collections import Counter
 
 import ctf
@@ -287,7 +288,10 @@ assert seen
 
 @needs_monitoring
 def test_a_tool_whose_callbacks_raise(cunei):
-    """Instead of our entry, or after our exit: the orphans are found and counted."""
+    """Instead of our entry, or after our exit: the orphans are found and counted.
+
+    From 3.13 on, the missed entry is found when its frame raises.
+    """
     done = run(
         cunei,
         """
@@ -321,8 +325,9 @@ for other in (5, 3):
 
     assert (done.returncode, done.stderr) == (0, "")
     trace = ctf.read(cunei.folder / "trace")
-    for process in trace.processes:
+    missed = 0 if sys.version_info >= (3, 13) else 10
+    for process, orphans in zip(trace.processes, (missed, 10), strict=True):
         (replay,) = process.replay().values()
-        assert (replay.orphans, replay.unclosed, replay.appeared) == (10, 0, 0)
+        assert (replay.orphans, replay.unclosed, replay.appeared) == (orphans, 0, 0)
         names = [process.functions[number].qualname for number in replay.stack]
         assert names == ["<module>"]
