@@ -23,6 +23,7 @@
 
 #include "base/buffer.h"
 #include "base/safe_open.h"
+#include "rt/run_in_child.h"
 #include "rt/state.h"
 #include "wire/live.h"
 #include "wire/live_place.h"
@@ -221,13 +222,25 @@ static void read_boot_id(uint8_t copy[16])
     memcpy(copy, id, sizeof(id));
 }
 
-/* Remove what was made of it, here and in memory. */
+static int remove_from_memory(void *context)
+{
+    const struct cunei_recorder_state *recording = context;
+
+    return cunei_safe_remove_path(recording->live_path, &recording->live_id);
+}
+
+/*
+ * Remove what was made of it, here and in memory.  While it is in memory, the file in
+ * the folder stays: nothing else names it.
+ */
 static void remove_live(struct cunei_recorder_state *recording)
 {
     const struct cunei_file_id *here = &recording->live_id;
 
     if (recording->live_path) {
-        (void)cunei_safe_remove_path(recording->live_path, &recording->live_id);
+        int rc = cunei_run_in_child(remove_from_memory, recording);
+        if (rc < 0 && rc != -ENOENT)
+            return;
         here = &recording->place_end.id;
     }
     (void)cunei_file_remove(&recording->folder, CUNEI_LIVE_NAME, here);

@@ -19,8 +19,11 @@
 #include <cmocka.h>
 
 #include "rt/file.h"
+#include "rt/live.h"
 #include "rt/run_in_child.h"
+#include "rt/state.h"
 #include "scratch.h"
+#include "wire/live.h"
 
 struct fixture {
     struct scratch scratch;
@@ -282,6 +285,68 @@ static void a_program_that_takes_every_descriptor_does_not_stop_us(void **state)
     assert_holds(fixture, "s0", "one two");
 }
 
+/* A recording whose live file is at this path; a file in the folder names it. */
+static struct cunei_recorder_state *record_in_memory(struct fixture *fixture,
+                                                     char *path)
+{
+    struct cunei_recorder_state *recording = calloc(1, sizeof(*recording));
+    struct stat status;
+
+    assert_non_null(recording);
+    int fd = cunei_safe_open_file(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, &status);
+    assert_true(fd >= 0);
+    close(fd);
+    recording->folder = fixture->folder;
+    recording->live_path = path;
+    recording->live_id = cunei_file_id_of(&status);
+    assert_int_equal(cunei_file_append(&recording->folder, CUNEI_LIVE_NAME, path,
+                                       strlen(path), &recording->place_end),
+                     0);
+    return recording;
+}
+
+static void a_live_file_in_memory_is_removed_without_a_descriptor(void **state)
+{
+    enum {
+        MAX = 256
+    };
+    struct fixture *fixture = *state;
+    struct rlimit before;
+    int taken[MAX];
+    char path[300];
+
+    if (!CUNEI_RUN_IN_CHILD_WORKS)
+        skip();
+    (void)snprintf(path, sizeof(path), "%s/memory", fixture->scratch.directory);
+    struct cunei_recorder_state *recording = record_in_memory(fixture, path);
+    limit(RLIMIT_NOFILE, MAX / 2, &before);
+    size_t count = take_all(taken, MAX);
+    cunei_live_remove(recording);
+    for (size_t i = 0; i < count; i++)
+        close(taken[i]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(access(path_of(fixture, CUNEI_LIVE_NAME), F_OK), -1);
+    free(recording);
+}
+
+static void a_live_file_that_stays_in_memory_keeps_its_name(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[300];
+
+    (void)snprintf(path, sizeof(path), "%s/memory", fixture->scratch.directory);
+    struct cunei_recorder_state *recording = record_in_memory(fixture, path);
+    assert_int_equal(chmod(fixture->scratch.directory, 0770), 0);
+    cunei_live_remove(recording); /* others may write there: it is not removed */
+    assert_int_equal(chmod(fixture->scratch.directory, 0700), 0);
+
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(access(path_of(fixture, CUNEI_LIVE_NAME), F_OK), 0);
+    free(recording);
+}
+
 static void a_folder_that_is_gone_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
@@ -405,6 +470,8 @@ int main(void)
         TEST(a_folder_is_found_wherever_the_program_goes),
         TEST(a_folder_that_is_moved_is_found_by_what_is_mapped_of_it),
         TEST(a_program_that_takes_every_descriptor_does_not_stop_us),
+        TEST(a_live_file_in_memory_is_removed_without_a_descriptor),
+        TEST(a_live_file_that_stays_in_memory_keeps_its_name),
         TEST(a_folder_that_is_gone_is_an_error),
         TEST(a_link_in_place_of_the_folder_is_not_followed),
         TEST(another_folder_at_its_path_is_not_written_to),
