@@ -31,6 +31,7 @@
 struct message {
     uint64_t secret;
     int64_t error;
+    int64_t pid; /* that could not record: the sender's, or a child's */
 };
 
 static socklen_t name_socket(uint64_t number, struct sockaddr_un *address)
@@ -59,9 +60,10 @@ static int leave_file(const char *directory, pid_t pid, int error)
 }
 
 /* -ENOTCONN: the launcher does not listen. */
-static int send_message(const struct cunei_launcher *launcher, int error)
+static int send_message(const struct cunei_launcher *launcher, pid_t pid, int error)
 {
-    const struct message message = {.secret = launcher->secret, .error = error};
+    const struct message message = {
+        .secret = launcher->secret, .error = error, .pid = pid};
     struct sockaddr_un address;
 
     if (!launcher->secret)
@@ -81,7 +83,7 @@ static int send_message(const struct cunei_launcher *launcher, int error)
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
     if (leave_file(session->directory, pid, error) < 0)
-        (void)send_message(&session->launcher, error);
+        (void)send_message(&session->launcher, pid, error);
 }
 
 void cunei_refusal_report_loss(const char *folder,
@@ -90,7 +92,7 @@ void cunei_refusal_report_loss(const char *folder,
     const char *name = strrchr(folder, '/');
     char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
 
-    if (directory && send_message(launcher, CUNEI_REFUSAL_MOVED) < 0)
+    if (directory && send_message(launcher, getpid(), CUNEI_REFUSAL_MOVED) < 0)
         (void)leave_file(directory, getpid(), CUNEI_REFUSAL_MOVED);
     free(directory);
 }
@@ -160,28 +162,46 @@ static void collect_files(const char *directory, struct cunei_refusals *refusals
     (void)closedir(folder);
 }
 
-/* A message with the secret, awaited for so long; false: another, or none. */
-static bool receive(int fd, uint64_t secret, uint64_t wait_ns, int64_t *error)
+/* Whether there is something to be read before this time. */
+static bool await_input(int fd, uint64_t end_ns)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    struct message message = {0};
+    int count;
 
-    if (poll(&ready, 1, (int)(wait_ns / CUNEI_NS_PER_MS)) != 1 ||
-        recv(fd, &message, sizeof(message), MSG_DONTWAIT) != (ssize_t)sizeof(message) ||
-        message.secret != secret)
-        return false;
-    *error = message.error;
-    return true;
+    do {
+        uint64_t now_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+        uint64_t left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+        count = poll(&ready, 1, (int)(left_ns / CUNEI_NS_PER_MS));
+    } while (count < 0 && errno == EINTR);
+    return count == 1;
 }
 
-/* The processes whose messages were counted. */
+/* A message with the secret, awaited until this time; false: another, or none. */
+static bool receive(int fd, uint64_t secret, uint64_t end_ns, struct message *message)
+{
+    return await_input(fd, end_ns) &&
+           recv(fd, message, sizeof(*message), MSG_DONTWAIT) ==
+               (ssize_t)sizeof(*message) &&
+           message->secret == secret;
+}
+
+/* A process that sent a message, and the one in the message. */
+struct sender {
+    pid_t peer;
+    int64_t pid;
+};
+
+/* Those whose messages were counted. */
 struct senders {
-    pid_t *items; /* owned */
+    struct sender *items; /* owned */
     size_t count;
 };
 
-/* The kernel names the sender.  0, in another pid namespace, may be several. */
-static bool is_first(struct senders *senders, int fd)
+/*
+ * The kernel names the sender, which may send a message for each of its children.  0,
+ * in another pid namespace, may be several.
+ */
+static bool is_first(struct senders *senders, int fd, int64_t pid)
 {
     struct ucred peer = {0};
     socklen_t size = sizeof(peer);
@@ -189,11 +209,11 @@ static bool is_first(struct senders *senders, int fd)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
         return false;
     for (size_t i = 0; peer.pid && i < senders->count; i++) {
-        if (senders->items[i] == peer.pid)
+        if (senders->items[i].peer == peer.pid && senders->items[i].pid == pid)
             return false;
     }
     if (CUNEI_VECTOR_RESERVE_ONE(senders->items, senders->count))
-        senders->items[senders->count++] = peer.pid;
+        senders->items[senders->count++] = (struct sender){peer.pid, pid};
     return true;
 }
 
@@ -211,13 +231,12 @@ static void collect_messages(int listener, uint64_t secret,
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             break;
-        uint64_t now_ns = cunei_clock_ns(CLOCK_MONOTONIC);
-        uint64_t wait_ns = now_ns < end_ns ? end_ns - now_ns : 0;
-        if (wait_ns > MESSAGE_MS * CUNEI_NS_PER_MS)
-            wait_ns = MESSAGE_MS * CUNEI_NS_PER_MS;
-        int64_t error = 0;
-        if (receive(fd, secret, wait_ns, &error) && is_first(&senders, fd))
-            add(refusals, error);
+        uint64_t until_ns =
+            cunei_clock_ns(CLOCK_MONOTONIC) + MESSAGE_MS * CUNEI_NS_PER_MS;
+        struct message message = {0};
+        if (receive(fd, secret, until_ns < end_ns ? until_ns : end_ns, &message) &&
+            is_first(&senders, fd, message.pid))
+            add(refusals, message.error);
         close(fd);
     }
     free(senders.items);

@@ -56,8 +56,8 @@ void cunei_refusal_report_loss(const char *folder,
 int cunei_refusal_listen(struct cunei_launcher *launcher);
 
 /*
- * All messages so far, one of each process; `listener` may be negative.  Waits for half
- * a second at most, whatever has connected.
+ * All messages so far, one for each process; `listener` may be negative.  Waits for
+ * half a second at most, whatever has connected.
  */
 void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
                            struct cunei_refusals *refusals);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -116,6 +118,25 @@ static void a_process_that_repeats_itself_counts_once(void **state)
     close(listener);
 }
 
+static void each_child_that_a_process_reports_counts(void **state)
+{
+    (void)state;
+    struct cunei_record_env session = session_in(missing);
+    struct cunei_refusals refusals;
+
+    int listener = cunei_refusal_listen(&session.launcher);
+    for (pid_t child = 1001; child <= 1003; child++) {
+        cunei_refusal_leave(&session, child, CUNEI_REFUSAL_NO_SITE);
+        cunei_refusal_leave(&session, child, CUNEI_REFUSAL_NO_SITE);
+    }
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+
+    assert_int_equal(refusals.count, 3);
+    assert_int_equal(refusals.reasons[0].error, CUNEI_REFUSAL_NO_SITE);
+    assert_int_equal(refusals.reasons[0].count, 3);
+    close(listener);
+}
+
 static void a_file_that_is_there_needs_no_message(void **state)
 {
     struct scratch *scratch = *state;
@@ -180,6 +201,57 @@ static void silent_connections_delay_a_second_at_most_and_hide_nothing(void **st
     assert_in_range(end_ns - begin_ns, 0, CUNEI_NS_PER_S);
     for (size_t i = 0; i < 100; i++)
         close(silent[i]);
+    close(listener);
+}
+
+/* A message as it is sent, and where to. */
+static struct {
+    char bytes[64];
+    size_t size;
+    int fd;
+} late;
+
+static void send_late(int signal)
+{
+    (void)signal;
+    (void)!write(late.fd, late.bytes, late.size);
+}
+
+static void catch_message(const struct cunei_record_env *session)
+{
+    struct cunei_record_env other = *session;
+
+    int listener = cunei_refusal_listen(&other.launcher);
+    other.launcher.secret = session->launcher.secret;
+    cunei_refusal_leave(&other, getpid(), EACCES);
+    int fd = accept(listener, NULL, NULL);
+    ssize_t size = recv(fd, late.bytes, sizeof(late.bytes), 0);
+    assert_true(size > 0);
+    late.size = (size_t)size;
+    close(fd);
+    close(listener);
+}
+
+static void a_signal_while_a_message_is_awaited_does_not_lose_it(void **state)
+{
+    (void)state;
+    struct cunei_record_env session = session_in(missing);
+    const struct sigaction action = {.sa_handler = send_late};
+    const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    struct sigaction before;
+    struct cunei_refusals refusals;
+
+    int listener = cunei_refusal_listen(&session.launcher);
+    catch_message(&session);
+    late.fd = connect_silently(listener);
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+
+    assert_int_equal(refusals.count, 1);
+    assert_int_equal(refusals.reasons[0].error, EACCES);
+    close(late.fd);
     close(listener);
 }
 
@@ -260,10 +332,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
         cmocka_unit_test(a_process_that_repeats_itself_counts_once),
+        cmocka_unit_test(each_child_that_a_process_reports_counts),
         cmocka_unit_test_setup_teardown(a_file_that_is_there_needs_no_message, make,
                                         remove_all),
         cmocka_unit_test(a_message_without_the_secret_is_ignored),
         cmocka_unit_test(silent_connections_delay_a_second_at_most_and_hide_nothing),
+        cmocka_unit_test(a_signal_while_a_message_is_awaited_does_not_lose_it),
         cmocka_unit_test(two_launchers_have_other_sockets_and_secrets),
         cmocka_unit_test(a_refusal_without_a_listener_does_no_harm),
         cmocka_unit_test_setup_teardown(nonsense_is_another_reason, make, remove_all),
