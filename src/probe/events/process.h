@@ -7,7 +7,7 @@
  * contain `_exit` or `execv`) or that sets names is watched: it has local CALL events,
  * whether it is recorded or not, and they are passed to cunei_process_call.  The
  * callback of CALL must do so, and must not disable it in watched code.  For sources
- * without CALL events probe/events/process_exit_hooks.h handles the calls that end the
+ * without CALL events probe/events/process_call_hooks.h handles the calls that end the
  * process, and names are read when a function that sets them begins or ends.
  */
 #ifndef CUNEI_PROBE_EVENTS_PROCESS_H
@@ -33,7 +33,7 @@ int cunei_process_init(const struct cunei_process_hooks *wanted);
 
 /*
  * Whether the source has CALL events for single code objects; otherwise
- * process_exit_hooks.h is used.
+ * process_call_hooks.h is used.
  */
 void cunei_process_set_has_calls(bool exist);
 bool cunei_process_has_calls(void);

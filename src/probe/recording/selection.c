@@ -11,7 +11,7 @@
 #include "probe/events/function_event.h"
 #include "probe/events/line_event.h"
 #include "probe/events/process.h"
-#include "probe/events/process_exit_hooks.h"
+#include "probe/events/process_call_hooks.h"
 #include "probe/recording/probe_state.h"
 #include "probe/recording/source_choice.h"
 #include "probe/user/decorated.h"
@@ -134,7 +134,7 @@ void cunei_selection_resolve_open(void)
 static bool is_watched(PyCodeObject *code)
 {
     if (cunei_process_starts_programs(code))
-        cunei_process_exit_hooks_watch();
+        cunei_process_call_hooks_watch();
     return cunei_process_watches(code);
 }
 

@@ -3,7 +3,7 @@
 
 #include "probe/sources/none.h"
 
-#include "probe/events/process_exit_hooks.h"
+#include "probe/events/process_call_hooks.h"
 #include "probe/user/decorated.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
@@ -108,7 +108,7 @@ static int record(struct cunei_source *source)
     own.is_recording = true;
     if (!own.has_decorated)
         release_default_source();
-    cunei_process_exit_hooks_watch();
+    cunei_process_call_hooks_watch();
     int rc =
         own.has_decorated ? own.default_source->methods->record(own.default_source) : 0;
     if (rc == 0 && cunei_decorated_visit(NULL))
@@ -132,7 +132,7 @@ static void pause_events(struct cunei_source *source)
     own.is_recording = false;
     if (own.has_decorated)
         own.default_source->methods->pause(own.default_source);
-    cunei_process_exit_hooks_unwatch();
+    cunei_process_call_hooks_unwatch();
 }
 
 static void pause_all(struct cunei_source *source)

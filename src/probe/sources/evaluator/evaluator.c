@@ -13,7 +13,7 @@
 #include "probe/events/exception_legacy.h"
 #include "probe/events/function_event.h"
 #include "probe/events/greenlet.h"
-#include "probe/events/process_exit_hooks.h"
+#include "probe/events/process_call_hooks.h"
 #include "probe/sources/evaluator/c_call_hook.h"
 #include "probe/sources/evaluator/evaluator_slot.h"
 #include "probe/sources/evaluator/frame_event.h"
@@ -294,7 +294,7 @@ static int record(struct cunei_source *source)
     own.recording = ++own.recordings;
     if (source->config.lines)
         cunei_line_hook_begin();
-    cunei_process_exit_hooks_watch();
+    cunei_process_call_hooks_watch();
     if (source->config.c_calls)
         cunei_c_call_hook_begin();
     cunei_open_frames_begin(cunei_line_hook_resume);
@@ -311,7 +311,7 @@ static void pause_events(struct cunei_source *source)
     }
     own.recording = 0;
     own.awaits = false;
-    cunei_process_exit_hooks_unwatch();
+    cunei_process_call_hooks_unwatch();
     cunei_c_call_hook_end();
     cunei_line_hook_end();
     cunei_evaluator_slot_leave(&own.slot);

@@ -7,7 +7,7 @@
 #include "probe/core/frame.h"
 #include "probe/core/world.h"
 #include "probe/events/function_event.h"
-#include "probe/events/process_exit_hooks.h"
+#include "probe/events/process_call_hooks.h"
 #include "probe/sources/hooks/hook_frame.h"
 #include "probe/sources/hooks/thread_start_end.h"
 #include "python/refusal_reason.h"
@@ -259,7 +259,7 @@ static int record(struct cunei_source *source)
     hook->awaits = false;
     if (put_all(hook) < 0)
         return -1;
-    cunei_process_exit_hooks_watch();
+    cunei_process_call_hooks_watch();
     hook->recording = ++recordings;
     hook->is_recording = true;
     return 0;
@@ -270,7 +270,7 @@ static void pause_events(struct cunei_source *source)
     struct cunei_hook *hook = hook_of(source);
 
     hook->is_recording = hook->awaits = false;
-    cunei_process_exit_hooks_unwatch();
+    cunei_process_call_hooks_unwatch();
     remove_all(hook);
 }
 

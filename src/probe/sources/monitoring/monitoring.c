@@ -6,7 +6,7 @@
 #include "probe/core/compat.h"
 #include "probe/events/c_call.h"
 #include "probe/events/line_event.h"
-#include "probe/events/process_exit_hooks.h"
+#include "probe/events/process_call_hooks.h"
 #include "probe/sources/monitoring/code_events.h"
 #include "probe/sources/monitoring/exception_infer.h"
 #include "probe/sources/monitoring/monitoring_state.h"
@@ -153,7 +153,7 @@ static int prepare(struct cunei_source *source,
 static int record(struct cunei_source *source)
 {
     struct cunei_monitoring *monitor = cunei_monitoring_of(source);
-    cunei_process_exit_hooks_watch();
+    cunei_process_call_hooks_watch();
     if (!source->config.is_selective)
         return cunei_tool_id_set_events(monitor->module, monitor->tool,
                                         cunei_monitoring_all_events(monitor) |
@@ -172,7 +172,7 @@ static int record(struct cunei_source *source)
 static void pause_events(struct cunei_source *source)
 {
     struct cunei_monitoring *monitor = cunei_monitoring_of(source);
-    cunei_process_exit_hooks_unwatch();
+    cunei_process_call_hooks_unwatch();
     if (cunei_tool_id_set_events(monitor->module, monitor->tool, 0) < 0)
         PyErr_Clear();
     if (monitor->discovery >= 0 &&

@@ -17,11 +17,11 @@
  * to a function of ours, which calls the original.  The function in their method stays:
  * it is their key in a set or dict, such as os.supports_fd.
  */
-#ifndef CUNEI_PROBE_EVENTS_PROCESS_EXIT_HOOKS_H
-#define CUNEI_PROBE_EVENTS_PROCESS_EXIT_HOOKS_H
+#ifndef CUNEI_PROBE_EVENTS_PROCESS_CALL_HOOKS_H
+#define CUNEI_PROBE_EVENTS_PROCESS_CALL_HOOKS_H
 
 /* Hook them, or not; needs the GIL.  Leaves no exception. */
-void cunei_process_exit_hooks_watch(void);
-void cunei_process_exit_hooks_unwatch(void);
+void cunei_process_call_hooks_watch(void);
+void cunei_process_call_hooks_unwatch(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/events/process_exit_hooks.h"
+#include "probe/events/process_call_hooks.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static const struct {
 };
 
 enum {
-    WAYS = sizeof(functions) / sizeof(*functions),
+    HOOKS = sizeof(functions) / sizeof(*functions),
     SENT = 256
 };
 
@@ -60,18 +60,18 @@ enum {
 static _Atomic uint64_t sent[SENT];
 
 /* The slots as they were.  They stay: a thread may be inside `call`. */
-static struct way {
+static struct hook {
     PyCFunctionObject *function; /* owned; NULL: not found yet */
-    vectorcallfunc before;
+    vectorcallfunc original;
     PyMethodDef *method;
     PyMethodDef unspecialized;
-} ways[WAYS];
+} hooks[HOOKS];
 
-static struct way *find_way(PyObject *function)
+static struct hook *find_hook(PyObject *function)
 {
-    for (int i = 0; i < WAYS; i++) {
-        if ((PyObject *)ways[i].function == function)
-            return &ways[i];
+    for (int i = 0; i < HOOKS; i++) {
+        if ((PyObject *)hooks[i].function == function)
+            return &hooks[i];
     }
     return NULL;
 }
@@ -148,21 +148,21 @@ static void report_start(PyObject *result, struct arguments arguments)
 static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
                       PyObject *keywords)
 {
-    const struct way *way = find_way(function);
+    const struct hook *hook = find_hook(function);
     /* Other interpreters may have the same functions, and are not recorded. */
     bool is_recorded = PyInterpreterState_Get() == PyInterpreterState_Main();
     const struct arguments arguments = {
         args, PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0)};
 
-    if (is_recorded && functions[way - ways].before) {
+    if (is_recorded && functions[hook - hooks].before) {
         struct cunei_cold_event event = cunei_cold_event_begin();
-        functions[way - ways].before(function, arguments);
+        functions[hook - hooks].before(function, arguments);
         cunei_cold_event_end(&event);
     }
-    PyObject *result = way->before(function, args, count, keywords);
-    if (is_recorded && result && functions[way - ways].after) {
+    PyObject *result = hook->original(function, args, count, keywords);
+    if (is_recorded && result && functions[hook - hooks].after) {
         struct cunei_cold_event event = cunei_cold_event_begin();
-        functions[way - ways].after(result, arguments);
+        functions[hook - hooks].after(result, arguments);
         cunei_cold_event_end(&event);
     }
     return result;
@@ -172,28 +172,28 @@ static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
  * A specialized call uses the function in the method, not the slot.  It is not
  * specialized if the flags are of a kind without a specialized form.
  */
-static void prevent_specialization(struct way *way)
+static void prevent_specialization(struct hook *hook)
 {
-    way->unspecialized = *way->method;
-    way->unspecialized.ml_flags = METH_KEYWORDS;
-    way->function->m_ml = &way->unspecialized;
+    hook->unspecialized = *hook->method;
+    hook->unspecialized.ml_flags = METH_KEYWORDS;
+    hook->function->m_ml = &hook->unspecialized;
 }
 
-static void watch(struct way *way, PyObject *function)
+static void watch(struct hook *hook, PyObject *function)
 {
     PyCFunctionObject *builtin = (PyCFunctionObject *)function;
 
     if (!PyCFunction_Check(function) || !builtin->vectorcall ||
-        builtin->vectorcall == call || (way->function && way->function != builtin))
+        builtin->vectorcall == call || (hook->function && hook->function != builtin))
         return;
-    if (!way->function) {
-        way->function = (PyCFunctionObject *)Py_NewRef(function);
-        way->method = builtin->m_ml;
+    if (!hook->function) {
+        hook->function = (PyCFunctionObject *)Py_NewRef(function);
+        hook->method = builtin->m_ml;
     }
-    way->before = builtin->vectorcall;
+    hook->original = builtin->vectorcall;
     builtin->vectorcall = call;
     if (PY_VERSION_HEX >= 0x030b0000)
-        prevent_specialization(way);
+        prevent_specialization(hook);
 }
 
 /* A module that is imported, or NULL: an import would run the program's __import__. */
@@ -206,11 +206,11 @@ static PyObject *find_module(PyObject *modules, const char *name)
     return module;
 }
 
-void cunei_process_exit_hooks_watch(void)
+void cunei_process_call_hooks_watch(void)
 {
     PyObject *modules = cunei_compat_sys("modules");
 
-    for (int i = 0; modules && PyDict_Check(modules) && i < WAYS; i++) {
+    for (int i = 0; modules && PyDict_Check(modules) && i < HOOKS; i++) {
         if (functions[i].before == report_leaving && cunei_process_has_calls())
             continue;
         PyObject *module = find_module(modules, functions[i].module);
@@ -218,7 +218,7 @@ void cunei_process_exit_hooks_watch(void)
             module ? cunei_compat_dict_get(PyModule_GetDict(module), functions[i].name)
                    : NULL;
         if (function)
-            watch(&ways[i], function);
+            watch(&hooks[i], function);
         Py_XDECREF(function);
         Py_XDECREF(module);
     }
@@ -226,13 +226,13 @@ void cunei_process_exit_hooks_watch(void)
     Py_XDECREF(modules);
 }
 
-void cunei_process_exit_hooks_unwatch(void)
+void cunei_process_call_hooks_unwatch(void)
 {
-    for (int i = 0; i < WAYS; i++) {
-        PyCFunctionObject *function = ways[i].function;
+    for (int i = 0; i < HOOKS; i++) {
+        PyCFunctionObject *function = hooks[i].function;
         if (!function || function->vectorcall != call)
             continue;
-        function->vectorcall = ways[i].before;
-        function->m_ml = ways[i].method;
+        function->vectorcall = hooks[i].original;
+        function->m_ml = hooks[i].method;
     }
 }
