@@ -4,10 +4,12 @@
 #include "probe/events/process_call_hooks.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 #include "probe/core/cold_event.h"
 #include "probe/core/compat.h"
@@ -23,7 +25,7 @@ struct arguments {
 
 /* Reports to be made before a call, and with the result after one that succeeded. */
 static void report_leaving(PyObject *function, struct arguments arguments);
-static void report_kill(PyObject *function, struct arguments arguments);
+static void report_kill(PyObject *result, struct arguments arguments);
 static void report_wait(PyObject *result, struct arguments arguments);
 static void report_spawn(PyObject *result, struct arguments arguments);
 static void report_start(PyObject *result, struct arguments arguments);
@@ -37,7 +39,7 @@ static const struct {
     {"posix", "execv", report_leaving, NULL},
     {"posix", "execve", report_leaving, NULL},
     {"posix", "chroot", report_leaving, NULL},
-    {"posix", "kill", report_kill, NULL},
+    {"posix", "kill", NULL, report_kill},
     {"posix", "wait", NULL, report_wait},
     {"posix", "waitpid", NULL, report_wait},
     {"posix", "wait3", NULL, report_wait},
@@ -54,8 +56,8 @@ enum {
 
 /*
  * The last signal that was sent to a process whose pid has this remainder: pid and
- * signal.  A program that sends signals to more children at a time is not known to have
- * ended some of them.
+ * signal, which may have ended it.  A program that sends signals to more children at a
+ * time is not known to have ended some of them.
  */
 static _Atomic uint64_t sent[SENT];
 
@@ -94,13 +96,20 @@ static int number_of(PyObject *object)
     return value >= 0 && value <= INT_MAX ? (int)value : -1;
 }
 
-static void report_kill(PyObject *function, struct arguments arguments)
+/* Whether the signal stops or continues a process, and so ends none. */
+static bool is_job_control(int number)
 {
-    (void)function;
+    return number == SIGCONT || number == SIGSTOP || number == SIGTSTP ||
+           number == SIGTTIN || number == SIGTTOU;
+}
+
+static void report_kill(PyObject *result, struct arguments arguments)
+{
+    (void)result;
     if (arguments.count != 2)
         return;
     int pid = number_of(arguments.items[0]), number = number_of(arguments.items[1]);
-    if (pid > 0 && number > 0)
+    if (pid > 0 && number > 0 && !is_job_control(number))
         atomic_store(&sent[pid % SENT], (uint64_t)pid << 32 | (uint32_t)number);
 }
 
@@ -115,7 +124,8 @@ static int take_sent(pid_t pid)
     return (int)(uint32_t)found;
 }
 
-/* A tuple of the pid, 0 if no child has ended, the status, and for some more. */
+/* A tuple of the pid, 0 if no child has changed, the status, and for some more.  A
+ * child that was stopped or continued has not ended. */
 static void report_wait(PyObject *result, struct arguments arguments)
 {
     (void)arguments;
@@ -123,7 +133,7 @@ static void report_wait(PyObject *result, struct arguments arguments)
         return;
     int pid = number_of(PyTuple_GET_ITEM(result, 0));
     int status = number_of(PyTuple_GET_ITEM(result, 1));
-    if (pid > 0 && status >= 0)
+    if (pid > 0 && status >= 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
         cunei_process_exit_note_child(pid, status, take_sent(pid));
 }
 

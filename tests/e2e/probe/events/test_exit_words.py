@@ -86,6 +86,35 @@ os.waitpid(pid, 0)
 
 
 @pytest.mark.core
+def test_a_child_that_its_parent_stops_and_terminates(cunei):
+    """Neither the stop, nor a signal that ends nothing, hides the one that ended it."""
+    record(
+        cunei,
+        """\
+import os, signal
+reading, writing = os.pipe()
+pid = os.fork()
+if pid == 0:
+    os.write(writing, b"x")
+    signal.pause()
+os.read(reading, 1)
+os.kill(pid, signal.SIGSTOP)
+os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)
+os.kill(pid, signal.SIGTERM)
+assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+try:
+    os.kill(pid, 999)
+except OSError:
+    pass
+os.kill(pid, signal.SIGCONT)
+os.waitpid(pid, 0)
+""",
+    )
+
+    assert ends(cunei) == [("terminated", "SIGTERM from its parent")]
+
+
+@pytest.mark.core
 def test_a_child_that_kills_itself(cunei):
     record(
         cunei,
