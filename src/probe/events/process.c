@@ -324,10 +324,12 @@ static bool has_key(PyObject *dict)
     PyObject *key = NULL;
     bool is_there = false;
 
+    CUNEI_COMPAT_BEGIN_LOCKED(dict);
     for (Py_ssize_t i = 0; !is_there && PyDict_Next(dict, &i, &key, NULL);)
         is_there = is_text(key, CUNEI_RECORD_ENV_VARIABLE) ||
                    (PyBytes_Check(key) &&
                     strcmp(PyBytes_AS_STRING(key), CUNEI_RECORD_ENV_VARIABLE) == 0);
+    CUNEI_COMPAT_END_LOCKED();
     return is_there;
 }
 
