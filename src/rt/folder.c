@@ -114,24 +114,28 @@ static int make(const char *parent, char **made)
 }
 
 /*
- * Whether this process made the folder: between making and opening it, somebody may
- * have put another one in its place.  Some file systems give all files to one user, or
+ * 0: this process made the folder, -ESTALE: between making and opening it, another user
+ * has put another one in its place.  Some file systems give all files to one user, or
  * let all users write; there a new file in the folder has the same owner and rights.
  */
-static bool is_made_by_us(int fd, const struct stat *folder)
+static int check_is_ours(int fd, const struct stat *folder)
 {
     static const char name[] = ".new";
     mode_t others = folder->st_mode & WRITE_OF_OTHERS;
     struct stat file;
 
     if (folder->st_uid == geteuid() && others == 0)
-        return true;
+        return 0;
     int probe = cunei_safe_open_file(fd, name, O_WRONLY | O_CREAT | O_EXCL, &file);
+    if (probe == -EACCES || probe == -EEXIST)
+        return -ESTALE; /* ours is empty, and for us to write */
     if (probe < 0)
-        return false;
+        return probe;
     close(probe);
     (void)unlinkat(fd, name, 0);
-    return file.st_uid == folder->st_uid && (file.st_mode & WRITE_OF_OTHERS) == others;
+    bool is_alike =
+        file.st_uid == folder->st_uid && (file.st_mode & WRITE_OF_OTHERS) == others;
+    return is_alike ? 0 : -ESTALE;
 }
 
 /* Note what the folder is recognized by from now on. */
@@ -143,7 +147,7 @@ static int identify(void *context)
     int fd = cunei_safe_open_folder(AT_FDCWD, folder->path, &status);
     if (fd < 0)
         return fd;
-    int rc = is_made_by_us(fd, &status) ? 0 : -ESTALE;
+    int rc = check_is_ours(fd, &status);
     close(fd);
     folder->id = cunei_file_id_of(&status);
     folder->owner = status.st_uid;
