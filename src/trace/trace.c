@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/map.h"
 #include "base/vector.h"
 #include "trace/file.h"
 #include "trace/process_folder.h"
@@ -174,31 +175,60 @@ static void take_end(struct cunei_trace_process *process,
     }
 }
 
-static const struct cunei_trace_process *find_folder(const struct cunei_trace *trace,
-                                                     const char *folder)
+static uint64_t hash_folder(const char *folder)
 {
-    for (size_t i = 0; i < trace->process_count; i++) {
+    return cunei_hash_bytes(CUNEI_HASH_BYTES_FIRST, folder, strlen(folder));
+}
+
+static struct cunei_trace_process *find_folder(const struct cunei_trace *trace,
+                                               const struct cunei_map *folders,
+                                               const char *folder)
+{
+    struct cunei_map_search search = {.hash = hash_folder(folder)};
+
+    for (uint32_t i; cunei_map_next(folders, &search, &i);) {
         if (strcmp(cunei_trace_folder(&trace->processes[i]), folder) == 0)
             return &trace->processes[i];
     }
     return NULL;
 }
 
-/* A process that was cut off did not describe its end; its parent may have. */
-static void find_ends(struct cunei_trace *trace)
+static void take_ends_of_children(const struct cunei_trace *trace,
+                                  const struct cunei_map *folders,
+                                  const struct cunei_trace_process *parent)
 {
-    for (size_t i = 0; i < trace->process_count; i++) {
-        struct cunei_trace_process *process = &trace->processes[i];
-        const char *folder = process->description.parent_folder;
-        if (process->state != CUNEI_TRACE_KILLED || !folder)
-            continue;
-        const struct cunei_trace_process *parent = find_folder(trace, folder);
-        for (size_t j = 0; parent && j < parent->description.child_count; j++) {
-            const struct cunei_child_end *end = &parent->description.children[j];
-            if (strcmp(cunei_trace_folder(process), end->folder) == 0)
-                take_end(process, end);
-        }
+    for (size_t i = 0; i < parent->description.child_count; i++) {
+        const struct cunei_child_end *end = &parent->description.children[i];
+        struct cunei_trace_process *child = find_folder(trace, folders, end->folder);
+        const char *folder = child ? child->description.parent_folder : NULL;
+        if (folder && strcmp(folder, cunei_trace_folder(parent)) == 0)
+            take_end(child, end);
     }
+}
+
+/* A process that was cut off did not describe its end; its parent may have. */
+static int find_ends(struct cunei_trace *trace)
+{
+    struct cunei_map folders = {0};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < trace->process_count; i++)
+        rc = cunei_map_add(&folders,
+                           hash_folder(cunei_trace_folder(&trace->processes[i])),
+                           (uint32_t)i);
+    for (size_t i = 0; rc == 0 && i < trace->process_count; i++)
+        take_ends_of_children(trace, &folders, &trace->processes[i]);
+    cunei_map_fini(&folders);
+    return rc;
+}
+
+/* Order the processes by time, and find out about each from the others. */
+static int relate_processes(struct cunei_trace *trace)
+{
+    qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
+          compare_processes);
+    find_replaced(trace);
+    return find_ends(trace);
 }
 
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
@@ -215,16 +245,14 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
         (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
     if (rc == 0)
         rc = find_lost_events(trace);
+    if (rc == 0)
+        rc = relate_processes(trace);
     if (rc < 0) {
         cunei_trace_close(trace);
         if (error->text[0] == '\0')
             (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
         return rc;
     }
-    qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
-          compare_processes);
-    find_replaced(trace);
-    find_ends(trace);
     return 0;
 }
 
