@@ -5,8 +5,8 @@
  * `lock` guards the list of slots, the list of streams and the table of functions.  A
  * thread takes it for its first event, its end and a new function; start, stop and fork
  * take it.  Order of the locks: `lock`, then the lock of the definitions (rt/define.c),
- * then the lock of the folder's descriptor (rt/file.c).  A thread that writes a packet
- * takes the second without the first.
+ * then the lock of the folder's descriptor (rt/folder.c).  A thread that writes a
+ * packet takes the second without the first.
  */
 #ifndef CUNEI_RT_STATE_H
 #define CUNEI_RT_STATE_H

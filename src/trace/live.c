@@ -85,7 +85,9 @@ static int follow(struct cunei_trace_live *live, const struct cunei_live_place *
     live->path = path;
     live->is_in_memory = true;
     int fd = cunei_safe_open_file(AT_FDCWD, path, O_RDONLY, &status);
-    if (fd >= 0 && !cunei_file_id_is(&place->id, &status)) {
+    if (fd < 0)
+        return fd;
+    if (!cunei_file_id_is(&place->id, &status)) {
         close(fd);
         return -ENOENT;
     }
