@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "probe/code/code.h"
 #include "probe/code/code_tag.h"
 #include "probe/core/compat.h"
 #include "probe/core/exception_table.h"
