@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "wire/temporary_name.h"
+
 #define RESERVE_FROM (UINT64_C(1) << 20)
 #define RESERVE_MAX  (UINT64_C(1) << 24)
 
@@ -253,7 +255,7 @@ int cunei_file_replace(struct cunei_folder *folder, const char *name, const void
                         .size = size,
                         .end = &written};
 
-    (void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
+    (void)snprintf(temporary, sizeof(temporary), CUNEI_TEMPORARY_NAME("%s"), name);
     int rc = run(&work);
     if (rc == 0)
         *end = written;

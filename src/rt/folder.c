@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "rt/run_in_child.h"
+#include "wire/temporary_name.h"
 
 #define FOLDER_MODE     0700
 #define WRITE_OF_OTHERS 022
@@ -120,7 +121,7 @@ static int make(const char *parent, char **made)
  */
 static int check_is_ours(int fd, const struct stat *folder)
 {
-    static const char name[] = ".new";
+    static const char name[] = CUNEI_OWNER_PROBE_NAME;
     mode_t others = folder->st_mode & WRITE_OF_OTHERS;
     struct stat file;
 

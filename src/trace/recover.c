@@ -21,6 +21,7 @@
 #include "trace/live.h"
 #include "trace/process_folder.h"
 #include "trace/writer_alive.h"
+#include "wire/temporary_name.h"
 
 /*
  * What one recovery works on.  The process is held: all of it is read and written in
@@ -266,7 +267,7 @@ static int mend_metadata(struct work *work,
 /* Opening has put the live file's counters into the description already. */
 static int write_description(struct work *work)
 {
-    static const char draft[] = CUNEI_PROCESS_NAME ".new";
+    static const char draft[] = CUNEI_RECOVERED_PROCESS_NAME;
     int folder = work->process.folder;
     struct cunei_buffer text = {0};
 
