@@ -37,6 +37,16 @@ int cunei_safe_open_folder(int at, const char *path, struct stat *status)
     return look_at(fd, status);
 }
 
+DIR *cunei_safe_list_folder(int at, const char *path)
+{
+    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !folder)
+        close(fd);
+    return folder;
+}
+
 int cunei_safe_open_file(int at, const char *path, int flags, struct stat *status)
 {
     const int safe = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

@@ -8,6 +8,7 @@
 #ifndef CUNEI_BASE_SAFE_OPEN_H
 #define CUNEI_BASE_SAFE_OPEN_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -26,6 +27,9 @@ bool cunei_file_id_is(const struct cunei_file_id *id, const struct stat *status)
  * -ESTALE: it is not a folder, but a link, for example.
  */
 int cunei_safe_open_folder(int at, const char *path, struct stat *status);
+
+/* The names in a folder; "." is `at` itself, from its beginning.  NULL: see errno. */
+DIR *cunei_safe_list_folder(int at, const char *path);
 
 /*
  * A descriptor of a regular file, and its status; made 0600 with O_CREAT.  -EBADMSG: it

@@ -47,11 +47,12 @@ static int make_directory(struct cunei_recorded_run *recording,
     if (!values->directory) {
         cunei_buffer_format(&name, "cunei-%s-%d", recording->program.name,
                             (int)getpid());
-        recording->directory =
-            cunei_trace_directory_make_new(name.data, &recording->shown, &reason);
+        recording->directory = cunei_trace_directory_make_new(
+            name.data, &recording->shown, &recording->directory_id, &reason);
     } else if (*values->directory) {
-        recording->directory = cunei_trace_directory_make(
-            values->directory, "-o", values->recording.force, &reason);
+        recording->directory =
+            cunei_trace_directory_make(values->directory, "-o", values->recording.force,
+                                       &recording->directory_id, &reason);
         recording->shown = strdup(values->directory);
     } else
         cunei_buffer_append_text(&reason, "-o needs the name of a directory");
@@ -71,7 +72,8 @@ static int record(struct cunei_recorded_run *recording, struct values *values)
     if (status == EXIT_SUCCESS) {
         status = cunei_recorded_run_execute(recording);
         if (status != EXIT_SUCCESS)
-            (void)cunei_trace_directory_remove(recording->directory);
+            (void)cunei_trace_directory_remove_unused(recording->directory,
+                                                      &recording->directory_id);
     }
     if (status != EXIT_SUCCESS)
         return status;

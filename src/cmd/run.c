@@ -61,9 +61,11 @@ static int make_directory(struct cunei_recorded_run *recording,
     struct cunei_buffer reason = {0};
 
     recording->directory =
-        values->save ? cunei_trace_directory_make(values->save, "--save",
-                                                  values->recording.force, &reason)
-                     : cunei_trace_directory_make_temporary(&reason);
+        values->save
+            ? cunei_trace_directory_make(values->save, "--save",
+                                         values->recording.force,
+                                         &recording->directory_id, &reason)
+            : cunei_trace_directory_make_temporary(&recording->directory_id, &reason);
     if (recording->directory)
         recording->shown = strdup(values->save ? values->save : recording->directory);
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
@@ -111,7 +113,8 @@ static void remove_or_note(const struct cunei_recorded_run *recording)
 
     unsigned count = cunei_trace_directory_writers(recording->directory, &pid);
     if (count == 0)
-        (void)cunei_trace_directory_remove(recording->directory);
+        (void)cunei_trace_directory_remove(recording->directory,
+                                           &recording->directory_id);
     else if (count == 1)
         cunei_cmd_note("process %" PRIu64
                        " is still recording, so the trace stays in '%s'; "
@@ -140,7 +143,10 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
         if (status == EXIT_SUCCESS &&
             cunei_summary_print_problems(recording, values->recording.quiet))
             report(recording, values, out);
-        if (status != EXIT_SUCCESS || !values->save)
+        if (status != EXIT_SUCCESS)
+            (void)cunei_trace_directory_remove_unused(recording->directory,
+                                                      &recording->directory_id);
+        else if (!values->save)
             remove_or_note(recording);
     }
     if (out != stderr)

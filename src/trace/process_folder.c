@@ -199,11 +199,11 @@ static bool has_live_streams(int folder)
     return has;
 }
 
-bool cunei_process_folder_has_packets(const char *path)
+bool cunei_process_folder_has_packets(int at, const char *path)
 {
     bool has = false;
 
-    DIR *folder = opendir(path);
+    DIR *folder = cunei_safe_list_folder(at, path);
     if (!folder)
         return false;
     for (struct dirent *entry; !has && (entry = readdir(folder));) {
@@ -221,13 +221,8 @@ bool cunei_process_folder_has_packets(const char *path)
 /* To list it, from its beginning. */
 static DIR *open_folder(const struct cunei_trace_process *process)
 {
-    if (!process->is_held)
-        return opendir(process->path);
-    int fd = openat(process->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (fd >= 0 && !folder)
-        close(fd);
-    return folder;
+    return process->is_held ? cunei_safe_list_folder(process->folder, ".")
+                            : opendir(process->path);
 }
 
 static int list_files(struct cunei_trace_process *process,

@@ -14,10 +14,10 @@ struct cunei_trace_process;
 int cunei_process_folder_is_one(const char *path);
 
 /*
- * Whether a folder holds what was recorded.  Its metadata is there before that, so that
- * a folder with packets and without metadata has lost it.
+ * Whether a folder below `at` (or AT_FDCWD) holds what was recorded.  Its metadata is
+ * there before that, so that a folder with packets and without metadata has lost it.
  */
-bool cunei_process_folder_has_packets(const char *path);
+bool cunei_process_folder_has_packets(int at, const char *path);
 
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
                               struct cunei_trace_error *error);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,7 +59,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     int rc = is_link(path) ? -ENOTDIR : cunei_process_folder_is_one(path);
     if (rc > 0)
         rc = add_process(trace, path, error);
-    else if (rc == 0 && cunei_process_folder_has_packets(path))
+    else if (rc == 0 && cunei_process_folder_has_packets(AT_FDCWD, path))
         rc = cunei_trace_fail(error, -EBADMSG, "the metadata of '%s' is missing", path);
     else if (rc == -ENOTDIR)
         rc = 0; /* a file beside the folders */

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+#include "base/safe_open.h"
 #include "cmd/record/config.h"
 #include "cmd/record/interpreter.h"
 #include "cmd/record/launch.h"
@@ -29,10 +30,11 @@ struct cunei_recorded_run {
     const struct cunei_record_options *options; /* borrowed */
     struct cunei_config config; /* the project's; `options` borrows texts of it */
     struct cunei_program program;
-    struct cunei_interpreter python; /* that runs the program; empty: not known */
-    uint64_t frequency;              /* of the clock */
-    char *directory;                 /* owned: absolute */
-    char *shown;                     /* owned: the directory as the user named it */
+    struct cunei_interpreter python;   /* that runs the program; empty: not known */
+    uint64_t frequency;                /* of the clock */
+    char *directory;                   /* owned: absolute */
+    struct cunei_file_id directory_id; /* by which it is recognized */
+    char *shown;                       /* owned: the directory as the user named it */
     int listener;    /* receives why processes could not record; 0 or less: none */
     uint64_t secret; /* that their messages carry */
     struct cunei_launch_end ended;

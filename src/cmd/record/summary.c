@@ -24,6 +24,7 @@
 #include "rt/refusal.h"
 #include "text/format.h"
 #include "trace/trace.h"
+#include "wire/metadata.h"
 #include "wire/record_env.h"
 
 struct summary {
@@ -84,7 +85,7 @@ static void count_process(struct summary *summary,
 
     for (size_t i = 0; i < process->stream_count; i++)
         count_stream(summary, process, &process->streams[i]);
-    summary->bytes += file_size(process->path, "metadata");
+    summary->bytes += file_size(process->path, CUNEI_METADATA_NAME);
     summary->lost += description->lost;
     summary->lost_no_stream += description->lost_no_stream;
     summary->lost_no_function += description->lost_no_function;
@@ -176,18 +177,20 @@ static void note_refused(const struct cunei_recorded_run *recording, int reason)
     cunei_buffer_fini(&why);
 }
 
-static void note_nothing_recorded(const struct cunei_recorded_run *recording)
+/* `removed`: what came of removing the directory. */
+static void note_nothing_recorded(const struct cunei_recorded_run *recording,
+                                  const struct cunei_refusals *refusals, int removed)
 {
     const char *name = recording->program.name;
-    struct cunei_refusals refusals;
-
-    collect_refusals(recording, &refusals);
     bool has_reason =
-        refusals.count && refusals.reasons[0].error != CUNEI_REFUSAL_MOVED;
-    if (!has_reason && access(recording->directory, F_OK) < 0)
+        refusals->count && refusals->reasons[0].error != CUNEI_REFUSAL_MOVED;
+
+    if (!has_reason && removed == -ENOENT)
         cunei_cmd_note("nothing was recorded: '%s' no longer exists", recording->shown);
-    else if (refusals.count)
-        note_refused(recording, refusals.reasons[0].error);
+    else if (refusals->count)
+        note_refused(recording, refusals->reasons[0].error);
+    else if (removed == -ESTALE)
+        cunei_cmd_note("nothing was recorded: '%s' was replaced", recording->shown);
     else if (recording->options->no_children && !recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' is not a Python program, and "
                        "--no-children excludes the Pythons that it starts",
@@ -341,16 +344,21 @@ static int load(const struct cunei_recorded_run *recording, bool quiet,
                 struct cunei_trace *trace)
 {
     struct cunei_trace_error error;
+    struct cunei_refusals refusals = {0};
+    int removed = -EEXIST;
 
     int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
     /* What cannot be read is not removed: metadata that vanished may be found again. */
-    if ((rc == -ENODATA || rc == -ENOENT) &&
-        !cunei_trace_directory_has_data(recording->directory)) {
+    if (rc == -ENODATA || rc == -ENOENT) {
         if (!quiet)
-            note_nothing_recorded(recording);
-        (void)cunei_trace_directory_remove(recording->directory);
-    } else if (rc < 0)
+            collect_refusals(recording, &refusals);
+        removed = cunei_trace_directory_remove_unused(recording->directory,
+                                                      &recording->directory_id);
+    }
+    if (rc < 0 && removed == -EEXIST)
         (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);
+    else if (rc < 0 && !quiet)
+        note_nothing_recorded(recording, &refusals, removed);
     return rc;
 }
 

@@ -23,13 +23,17 @@
 #include "trace/trace.h"
 #include "wire/live.h"
 #include "wire/live_place.h"
+#include "wire/metadata.h"
 #include "wire/process.h"
+#include "wire/temporary_name.h"
 
 #define NAMES_MAX 1000 /* that are tried for a new directory */
 
 /* What stands in a directory. */
 struct content {
-    unsigned traces; /* folders of processes, and our own hidden files */
+    uid_t owner;      /* whose folders of processes may be removed */
+    unsigned traces;  /* folders of processes, and our own hidden files */
+    unsigned foreign; /* of these, folders of other users */
     unsigned others;
 };
 
@@ -38,15 +42,27 @@ static bool is_digits(const char *text)
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* In a process's folder: streams, metadata, the hidden files and their successors. */
+/* In a process's folder: what shows that it is one. */
+static const char *const marks[] = {
+    CUNEI_PROCESS_NAME,
+    CUNEI_LIVE_NAME,
+    CUNEI_METADATA_NAME,
+    CUNEI_TEMPORARY_NAME(CUNEI_PROCESS_NAME),
+    CUNEI_TEMPORARY_NAME(CUNEI_METADATA_NAME),
+    CUNEI_RECOVERED_PROCESS_NAME,
+    CUNEI_OWNER_PROBE_NAME,
+};
+
+#define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
+
+/* In a process's folder: those, and streams. */
 static bool is_ours_inside(const char *name)
 {
-    return strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0 ||
-           strcmp(name, CUNEI_LIVE_NAME) == 0 ||
-           strcmp(name, "." CUNEI_LIVE_NAME ".new") == 0 ||
-           strcmp(name, CUNEI_PROCESS_NAME) == 0 ||
-           strcmp(name, "." CUNEI_PROCESS_NAME ".new") == 0 ||
-           (name[0] == 's' && is_digits(name + 1));
+    bool is_ours = name[0] == 's' && is_digits(name + 1);
+
+    for (size_t i = 0; i < MARK_COUNT; i++)
+        is_ours |= strcmp(name, marks[i]) == 0;
+    return is_ours;
 }
 
 /* In the trace directory, beside the folders. */
@@ -62,39 +78,37 @@ static bool is_ours_beside(const char *name)
 static bool is_empty(int fd)
 {
     unsigned count = 0;
-    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+    DIR *folder = cunei_safe_list_folder(fd, ".");
 
-    if (!folder) {
-        if (copy >= 0)
-            close(copy);
+    if (!folder)
         return false;
-    }
     while (readdir(folder))
         count++;
     (void)closedir(folder);
     return count <= 2; /* itself and its parent */
 }
 
-/* `<host>-<pid>-<n>` with something of ours in it, or killed before there was. */
-static bool is_process_folder(int parent, const char *name)
+/*
+ * A descriptor of the folder `<host>-<pid>-<n>` with something of ours in it, or killed
+ * before there was; -1: it is something else.
+ */
+static int open_process_folder(int parent, const char *name, struct stat *status)
 {
-    static const char *const marks[] = {CUNEI_PROCESS_NAME, CUNEI_LIVE_NAME,
-                                        "metadata"};
     const char *dash = strrchr(name, '-');
     bool found = false;
 
     if (!dash || !is_digits(dash + 1) || dash == name ||
         !isdigit((unsigned char)dash[-1]))
-        return false;
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return -1;
+    int fd = cunei_safe_open_folder(parent, name, status);
     if (fd < 0)
-        return false;
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        return -1;
+    for (size_t i = 0; i < MARK_COUNT; i++)
         found |= faccessat(fd, marks[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    found = found || is_empty(fd);
+    if (found || is_empty(fd))
+        return fd;
     close(fd);
-    return found;
+    return -1;
 }
 
 /* A live file in memory goes with the file that names it. */
@@ -111,17 +125,12 @@ static void remove_from_memory(int folder)
     close(fd);
 }
 
-static int remove_process_folder(int parent, const char *name)
+static int remove_process_folder(int parent, const char *name, int fd)
 {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
+    DIR *folder = cunei_safe_list_folder(fd, ".");
+
+    if (!folder)
         return -errno;
-    DIR *folder = fdopendir(fd);
-    if (!folder) {
-        int rc = -errno;
-        close(fd);
-        return rc;
-    }
     remove_from_memory(fd);
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (is_ours_inside(entry->d_name))
@@ -131,67 +140,126 @@ static int remove_process_folder(int parent, const char *name)
     return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-/* Look at each entry; with `remove`, take ours away. */
-static int walk(const char *path, bool remove, struct content *content)
+/* Whether something was recorded in a folder, readable or not. */
+static bool has_data(int folder)
+{
+    return faccessat(folder, CUNEI_METADATA_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+           cunei_process_folder_has_packets(folder, ".");
+}
+
+/* Whether that is so in any folder below the directory, whatever its name is. */
+static bool has_data_below(int directory)
+{
+    bool has = false;
+
+    DIR *folder = cunei_safe_list_folder(directory, ".");
+    for (struct dirent *entry; folder && !has && (entry = readdir(folder));) {
+        struct stat status;
+        int fd = entry->d_name[0] == '.'
+                     ? -1
+                     : cunei_safe_open_folder(directory, entry->d_name, &status);
+        has = fd >= 0 && has_data(fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return has;
+}
+
+enum purpose {
+    LOOK,
+    REMOVE_UNUSED, /* what is ours, but no folder in which something was recorded */
+    REMOVE,
+};
+
+/* One name in the directory; 0, or why it was not removed. */
+static int visit(int directory, const char *name, enum purpose purpose,
+                 struct content *content)
+{
+    struct stat status;
+    int rc = 0;
+
+    if (is_ours_beside(name)) {
+        content->traces++;
+        return purpose != LOOK && unlinkat(directory, name, 0) < 0 ? -errno : 0;
+    }
+    int fd = open_process_folder(directory, name, &status);
+    if (fd < 0) {
+        content->others++;
+        return 0;
+    }
+    bool is_own = status.st_uid == content->owner;
+    content->traces++;
+    content->foreign += !is_own;
+    if (is_own && (purpose == REMOVE || (purpose == REMOVE_UNUSED && !has_data(fd))))
+        rc = remove_process_folder(directory, name, fd);
+    close(fd);
+    return rc;
+}
+
+/* Look at each name, and remove what the purpose says; 0, or the first failure. */
+static int walk(int directory, enum purpose purpose, struct content *content)
 {
     int rc = 0;
 
-    DIR *folder = opendir(path);
+    DIR *folder = cunei_safe_list_folder(directory, ".");
     if (!folder)
         return -errno;
-    int fd = dirfd(folder);
     for (struct dirent *entry; (entry = readdir(folder));) {
         const char *name = entry->d_name;
-        int removed = 0;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        bool beside = is_ours_beside(name);
-        if (!beside && !is_process_folder(fd, name)) {
-            content->others++;
-            continue;
-        }
-        content->traces++;
-        if (remove && beside)
-            removed = unlinkat(fd, name, 0) < 0 ? -errno : 0;
-        else if (remove)
-            removed = remove_process_folder(fd, name);
+        int visited = visit(directory, name, purpose, content);
         if (rc == 0)
-            rc = removed;
+            rc = visited;
     }
     (void)closedir(folder);
     return rc;
 }
 
-int cunei_trace_directory_remove(const char *path)
+/* Whether the directory is still at its path. */
+static bool is_at(const char *path, const struct cunei_file_id *id)
 {
-    struct content content = {0};
+    struct stat status;
 
-    int rc = walk(path, true, &content);
-    if (rmdir(path) < 0 && rc == 0 && errno != ENOTEMPTY)
-        rc = -errno;
+    return lstat(path, &status) == 0 && cunei_file_id_is(id, &status);
+}
+
+/* All of it is done in the directory that was opened, whatever is at its path then. */
+static int remove_trace(const char *path, const struct cunei_file_id *id,
+                        enum purpose purpose)
+{
+    struct content content = {.owner = geteuid()};
+    struct stat status;
+
+    int fd = cunei_safe_open_folder(AT_FDCWD, path, &status);
+    if (fd < 0)
+        return fd;
+    int rc = cunei_file_id_is(id, &status) ? 0 : -ESTALE;
+    if (rc == 0 && purpose == REMOVE_UNUSED && has_data_below(fd))
+        rc = -EEXIST;
+    /* Some file systems give all that we make, this directory as well, to one user. */
+    if (purpose == REMOVE)
+        content.owner = status.st_uid;
+    if (rc == 0) {
+        rc = walk(fd, purpose, &content);
+        if (is_at(path, id) && rmdir(path) < 0 && rc == 0 && errno != ENOTEMPTY)
+            rc = -errno;
+    }
+    close(fd);
     return rc;
 }
 
-bool cunei_trace_directory_has_data(const char *path)
+int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id)
 {
-    bool has = false;
+    return remove_trace(path, id, REMOVE);
+}
 
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && !has && (entry = readdir(folder));) {
-        char *inside = NULL;
-        struct stat status;
-        if (entry->d_name[0] == '.' ||
-            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-            !S_ISDIR(status.st_mode) ||
-            asprintf(&inside, "%s/%s", path, entry->d_name) < 0)
-            continue;
-        has = cunei_process_folder_is_one(inside) > 0 ||
-              cunei_process_folder_has_packets(inside);
-        free(inside);
-    }
-    if (folder)
-        (void)closedir(folder);
-    return has;
+int cunei_trace_directory_remove_unused(const char *path,
+                                        const struct cunei_file_id *id)
+{
+    return remove_trace(path, id, REMOVE_UNUSED);
 }
 
 unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid)
@@ -213,13 +281,13 @@ unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid)
 }
 
 /* The directory is there: it must be empty, or a trace that may go. */
-static bool take_over(const char *path, const char *option, bool force,
+static bool take_over(int directory, const char *path, const char *option, bool force,
                       struct cunei_buffer *reason)
 {
-    struct content content = {0};
+    struct content content = {.owner = geteuid()};
     uint64_t writer = 0;
 
-    int rc = walk(path, false, &content);
+    int rc = walk(directory, LOOK, &content);
     if (rc == 0 && content.traces && force)
         (void)cunei_trace_directory_writers(path, &writer);
     if (rc < 0)
@@ -240,36 +308,87 @@ static bool take_over(const char *path, const char *option, bool force,
                             "cannot record to '%s': it contains other files; choose a "
                             "new directory",
                             path);
-    else if (content.traces && (rc = walk(path, true, &content)) < 0)
+    else if (content.foreign)
+        cunei_buffer_format(reason,
+                            "cannot remove the old trace in '%s': a process of another "
+                            "user recorded it; choose another directory with %s",
+                            path, option);
+    else if (content.traces && (rc = walk(directory, REMOVE, &content)) < 0)
         cunei_buffer_format(reason, "cannot remove the old trace in '%s': %s", path,
                             strerror(-rc));
-    else if (access(path, W_OK | X_OK) < 0)
+    else if (faccessat(directory, ".", W_OK | X_OK, 0) < 0)
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(errno));
     return !reason->size;
 }
 
-char *cunei_trace_directory_make(const char *path, const char *option, bool force,
-                                 struct cunei_buffer *reason)
+/*
+ * The absolute path of the directory, owned by the caller; NULL and errno: there is
+ * none, or another directory is there.
+ */
+static char *find_path(const char *path, const struct cunei_file_id *id)
 {
-    bool made = mkdir(path, 0700) == 0;
-    int error = errno;
+    char *absolute = realpath(path, NULL);
 
-    if (!made && error == EEXIST) {
-        if (!take_over(path, option, force, reason))
-            return NULL;
-    } else if (!made) {
-        cunei_buffer_format(
-            reason, "cannot create the directory '%s': %s; choose another with %s",
-            path, strerror(error), option);
+    if (!absolute || is_at(absolute, id))
+        return absolute;
+    free(absolute);
+    errno = ESTALE;
+    return NULL;
+}
+
+/* The same for one that was just made, and what it is recognized by from now on. */
+static char *identify(const char *path, struct cunei_file_id *id)
+{
+    struct stat status;
+
+    int fd = cunei_safe_open_folder(AT_FDCWD, path, &status);
+    if (fd < 0) {
+        errno = -fd;
         return NULL;
     }
-    char *absolute = realpath(path, NULL);
-    if (!absolute)
+    close(fd);
+    *id = cunei_file_id_of(&status);
+    return find_path(path, id);
+}
+
+/* The same for one that is there.  The user has named it, so a link is followed. */
+static char *accept_existing(const char *path, const char *option, bool force,
+                             struct cunei_file_id *id, struct cunei_buffer *reason)
+{
+    struct stat status;
+    char *absolute = NULL;
+
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && take_over(fd, path, option, force, reason)) {
+        *id = cunei_file_id_of(&status);
+        absolute = find_path(path, id);
+    }
+    close(fd);
+    return absolute;
+}
+
+char *cunei_trace_directory_make(const char *path, const char *option, bool force,
+                                 struct cunei_file_id *id, struct cunei_buffer *reason)
+{
+    bool made = mkdir(path, 0700) == 0;
+
+    if (!made && errno != EEXIST) {
+        cunei_buffer_format(
+            reason, "cannot create the directory '%s': %s; choose another with %s",
+            path, strerror(errno), option);
+        return NULL;
+    }
+    char *absolute =
+        made ? identify(path, id) : accept_existing(path, option, force, id, reason);
+    if (!absolute && !reason->size)
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(errno));
     return absolute;
 }
 
 char *cunei_trace_directory_make_new(const char *name, char **made,
+                                     struct cunei_file_id *id,
                                      struct cunei_buffer *reason)
 {
     char *path = NULL, *absolute = NULL;
@@ -282,7 +401,7 @@ char *cunei_trace_directory_make_new(const char *name, char **made,
         path = length < 0 ? NULL : path;
         error = !path ? ENOMEM : mkdir(path, 0700) < 0 ? errno : 0;
     }
-    absolute = error ? NULL : realpath(path, NULL);
+    absolute = error ? NULL : identify(path, id);
     if (!absolute) {
         cunei_buffer_format(reason,
                             "cannot create the directory '%s': %s; choose another with "
@@ -302,7 +421,8 @@ static bool is_in_memory(const char *path)
            (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
 }
 
-char *cunei_trace_directory_make_temporary(struct cunei_buffer *reason)
+char *cunei_trace_directory_make_temporary(struct cunei_file_id *id,
+                                           struct cunei_buffer *reason)
 {
     const char *places[] = {getenv("TMPDIR"), "/var/tmp", "/tmp", "."};
     const size_t count = sizeof(places) / sizeof(places[0]);
@@ -316,7 +436,7 @@ char *cunei_trace_directory_make_temporary(struct cunei_buffer *reason)
             continue;
         if (asprintf(&path, "%s/cunei-XXXXXX", place) < 0)
             break;
-        char *absolute = mkdtemp(path) ? realpath(path, NULL) : NULL;
+        char *absolute = mkdtemp(path) ? identify(path, id) : NULL;
         free(path);
         if (absolute)
             return absolute;

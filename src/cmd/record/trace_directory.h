@@ -2,8 +2,12 @@
 /*
  * The directory of a recording: creating, reusing and removing it.
  *
- * Only files that a recording creates are removed, by name, one level deep.  Other
- * files stay, and so does their folder.
+ * Only files that a recording creates are removed, by name, one level deep, and not in
+ * folders of other users.  Other files stay, and so does their folder.
+ *
+ * Another user may be able to put something else at the path of the directory.  So each
+ * function that makes one returns what it is recognized by, and only that directory is
+ * removed, or anything in it.
  */
 #ifndef CUNEI_CMD_RECORD_TRACE_DIRECTORY_H
 #define CUNEI_CMD_RECORD_TRACE_DIRECTORY_H
@@ -12,14 +16,15 @@
 #include <stdint.h>
 
 struct cunei_buffer;
+struct cunei_file_id;
 
 /*
  * Create the directory `path`, and return its absolute path, owned by the caller.  With
- * `force` an existing trace is removed.  NULL: it failed, and `reason` has the sentence
- * why; `option` is the option that chooses another.
+ * `force` an existing trace is removed; `path` may be a link to it.  NULL: it failed,
+ * and `reason` has the sentence why; `option` is the option that chooses another.
  */
 char *cunei_trace_directory_make(const char *path, const char *option, bool force,
-                                 struct cunei_buffer *reason);
+                                 struct cunei_file_id *id, struct cunei_buffer *reason);
 
 /*
  * Create the directory `name`, or `name`-1, `name`-2, … where another user, for
@@ -27,16 +32,23 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
  * `*made`, owned by the caller, who owns the absolute path as well.
  */
 char *cunei_trace_directory_make_new(const char *name, char **made,
+                                     struct cunei_file_id *id,
                                      struct cunei_buffer *reason);
 
 /* The same for a temporary directory, on a disk where possible. */
-char *cunei_trace_directory_make_temporary(struct cunei_buffer *reason);
+char *cunei_trace_directory_make_temporary(struct cunei_file_id *id,
+                                           struct cunei_buffer *reason);
 
-/* Remove the trace at `path`, and the directory itself where nothing else is left. */
-int cunei_trace_directory_remove(const char *path);
+/*
+ * Remove the trace at `path`, a directory that the caller has made, and the directory
+ * itself where nothing else is left.  -ESTALE: something else is at the path.
+ */
+int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id);
 
-/* Whether something was recorded there, readable or not. */
-bool cunei_trace_directory_has_data(const char *path);
+/* The same for any directory, if nothing was recorded; -EEXIST: something was, readable
+ * or not. */
+int cunei_trace_directory_remove_unused(const char *path,
+                                        const struct cunei_file_id *id);
 
 /* How many processes still record to `path`; one of them goes to `*pid`. */
 unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid);

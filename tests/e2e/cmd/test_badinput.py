@@ -297,6 +297,36 @@ def test_force_overwrites_a_trace_and_nothing_else(cunei, trace):
     assert notes.read_text() == inner.read_text() == "mine"
 
 
+def test_force_overwrites_the_trace_that_a_link_leads_to(cunei, trace):
+    [old] = trace.glob("*-*-*")
+    link = cunei.folder / "link"
+    link.symlink_to("trace")
+
+    result = cunei("record", "--force", "-o", "link", "-c", "pass")
+
+    assert result.returncode == 0, result.stderr
+    assert link.is_symlink()
+    [new] = trace.glob("*-*-*")
+    assert new.name != old.name
+
+
+# Of a recording or a recovery that was killed.
+TEMPORARY = [".new", ".metadata.new", "..process.new", ".process.new"]
+
+
+def test_force_overwrites_temporary_files(cunei, trace):
+    [old] = trace.glob("*-*-*")
+    for name in TEMPORARY:
+        cunei.write(f"trace/{old.name}/{name}", "")
+        cunei.write(f"trace/host-1-{TEMPORARY.index(name)}/{name}", "")
+
+    result = cunei("record", "--force", "-o", "trace", "-c", "pass")
+
+    assert result.returncode == 0, result.stderr
+    [new] = trace.glob("*-*-*")
+    assert new.name != old.name
+
+
 def test_force_does_not_overwrite_what_is_no_trace(cunei):
     notes = cunei.write("things/notes.txt", "mine")
 

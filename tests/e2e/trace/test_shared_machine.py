@@ -6,13 +6,14 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from proof import CUNEI, DEADLINE_S, cunei, write_program
+from proof import CUNEI, DEADLINE_S, cunei, wait_for, write_program
 from test_recovery import dead_trace, digest  # noqa: F401
 
 NOBODY = 65534
@@ -232,6 +233,79 @@ def test_a_folder_that_vanishes_is_named_as_the_reason(tmp_path):
         "removed\n"
     )
     assert not directory.exists()
+
+
+def unix_sockets():
+    """Number and name of each; a connection that was not accepted has number 0."""
+    rows = Path("/proc/net/unix").read_text().splitlines()[1:]
+    return [tuple(row.split()[6:8]) for row in rows if "@" in row]
+
+
+@contextlib.contextmanager
+def silent_connections(launcher):
+    """When its program has ended, the launcher accepts them and waits for messages.
+
+    The body of `with` gets a function that returns whether it has done so.
+    """
+    own = set()
+    for path in Path(f"/proc/{launcher.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            own.add(os.readlink(path))
+    (name,) = [name for number, name in unix_sockets() if f"socket:[{number}]" in own]
+
+    def are_accepted():
+        return sum(each[1] == name and each[0] != "0" for each in unix_sockets()) > 1
+
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect("\0" + name[1:])
+        yield are_accepted
+
+
+def test_a_trace_in_the_place_of_an_empty_one_is_not_removed(tmp_path):
+    directory, precious = tmp_path / "trace", tmp_path / "precious"
+    cunei("record", "-q", "-o", precious, write_program(tmp_path, "print()"))
+    before = digest(precious)
+    launcher = subprocess.Popen(
+        [CUNEI, "record", "-o", directory, "sh", "-c", "echo ready; read line"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert launcher.stdout.readline() == "ready\n"
+    with silent_connections(launcher) as are_accepted:
+        launcher.stdin.write("\n")
+        launcher.stdin.flush()
+        wait_for(are_accepted, launcher)
+        directory.rename(tmp_path / "gone")
+        directory.symlink_to(precious)
+        printed = launcher.communicate(timeout=DEADLINE_S)[1]
+
+    assert digest(precious) == before
+    assert directory.is_symlink()
+    assert printed == f"cunei: nothing was recorded: '{directory}' was replaced\n"
+
+
+@needs_second_user
+@pytest.mark.parametrize("place", ["trace", "link"])
+def test_force_removes_no_trace_of_another_user(tmp_path, place):
+    program = write_program(tmp_path, "print()")
+    cunei("record", "-q", "-o", tmp_path / "trace", program)
+    (tmp_path / "link").symlink_to("trace")
+    folder = only_folder(tmp_path / "trace")
+    os.chown(folder, NOBODY, NOBODY)
+    before = digest(tmp_path / "trace")
+
+    refused = cunei("record", "--force", "-o", tmp_path / place, program, check=False)
+
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        f"cunei: cannot remove the old trace in '{tmp_path / place}': a process of "
+        "another user recorded it; choose another directory with -o\n"
+    )
+    assert digest(tmp_path / "trace") == before
 
 
 @pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("?\n")])
