@@ -43,7 +43,7 @@ bool cunei_safe_is_own_file(const struct stat *status);
 /* Remove a name in a folder if the file with it is this one; -ESTALE: it is another. */
 int cunei_safe_remove(int folder, const char *name, const struct cunei_file_id *id);
 
-/* The same for a path; the folder must be the caller's, for nobody else to write. */
+/* The same for a path; the folder must be the caller's, and not writable by others. */
 int cunei_safe_remove_path(const char *path, const struct cunei_file_id *id);
 
 #endif

@@ -143,8 +143,10 @@ static void put_lost(struct cunei_buffer *out, const struct cunei_process *proce
         uint64_t count;
         const char *why;
     } reasons[] = {
-        {process->lost_no_space,
-         process->stop_errno ? strerror((int)process->stop_errno) : "of --max-size"},
+        {process->lost_no_space, process->stop_errno
+                                     ? strerror((int)process->stop_errno)
+                                 : process->full ? "of --max-size"
+                                                 : "they could not be written"},
         {process->lost_no_stream, "no stream could be made for their thread"},
         {process->lost_no_function,
          "there was no room for more functions, or names of regions and counters"},

@@ -278,6 +278,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     struct cunei_progress_bar progress = {.what = "reading"};
     struct cunei_report_options copy = *wanted;
     struct cunei_refusals refusals;
+    struct cunei_buffer why = {0};
     struct cunei_trace trace;
     struct cunei_report_missing missing = {0};
 
@@ -291,7 +292,8 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     }
     cunei_refusal_collect(path, -1, 0, &refusals);
     copy.refused = refusals.count;
-    copy.refused_errno = refusals.reasons[0].error;
+    cunei_refusal_format(&refusals, &why);
+    copy.refused_why = why.data;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
     copy.missing = &missing;
     copy.progress = cunei_progress_bar_show;
@@ -306,6 +308,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     status = rc < 0 && rc != -EBADMSG ? fail(rc, path, &copy, &trace) : EXIT_SUCCESS;
     cunei_report_missing_fini(&missing);
     cunei_trace_close(&trace);
+    cunei_buffer_fini(&why);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "python/refusal_reason.h"
 #include "report/lost_hooks.h"
 #include "report/note.h"
 #include "report/section.h"
@@ -168,10 +167,8 @@ static int note_processes(const struct cunei_report *report)
     if (rc == 0 && options->refused > 0) {
         cunei_format_several(&words, options->refused, "process");
         cunei_buffer_append_text(&words, " could not be recorded");
-        if (options->refused_errno != 0) {
-            cunei_buffer_append_text(&words, ": ");
-            cunei_refusal_reason_format(options->refused_errno, &words);
-        }
+        if (options->refused_why)
+            cunei_buffer_format(&words, ": %s", options->refused_why);
         rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
     }
     return rc;

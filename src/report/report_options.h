@@ -44,8 +44,8 @@ struct cunei_report_options {
     const struct cunei_report_section *preferred;
     struct cunei_report_missing *missing; /* output; may be NULL */
     struct cunei_trace_choice processes;
-    uint64_t refused;  /* processes that could not record … */
-    int refused_errno; /* … and the reason of one of them */
+    uint64_t refused;        /* processes that could not record … */
+    const char *refused_why; /* … and the reasons; NULL: unknown */
     struct cunei_patterns patterns;
     bool json;
     const char *directory; /* of the trace, for hints; NULL: it will be removed */

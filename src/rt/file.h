@@ -3,7 +3,7 @@
  * Writing files in the folder of this process.
  *
  * A file is open only while something is written to it (rt/folder.h).  It is made once,
- * never taken over: what bears its name before belongs to another recording.
+ * never taken over: a file that already has the name belongs to another recording.
  */
 #ifndef CUNEI_RT_FILE_H
 #define CUNEI_RT_FILE_H

@@ -303,7 +303,7 @@ void cunei_folder_close(struct cunei_folder *folder)
 int cunei_folder_space(struct cunei_folder *folder, struct statvfs *state)
 {
     int fd = cunei_folder_enter(folder);
-    if (fd == -EMFILE) /* what is at the path is only asked for its free space */
+    if (fd == -EMFILE) /* only the free space at the path is read */
         return statvfs(folder->path, state) < 0 ? -errno : 0;
     if (fd < 0)
         return fd;

@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/units.h"
 #include "base/vector.h"
 #include "python/refusal_reason.h"
@@ -146,19 +148,41 @@ static void add(struct cunei_refusals *refusals, int64_t error)
     }
 }
 
-static void collect_files(const char *directory, struct cunei_refusals *refusals)
+/*
+ * Another user may own the trace directory, and make files there.  A process of another
+ * user below the launcher sends a message.
+ */
+static bool is_trusted(int folder, const char *name, uid_t owner)
 {
-    DIR *folder = opendir(directory);
+    struct stat status;
 
-    if (!folder)
-        return;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (status.st_uid == geteuid() || status.st_uid == 0 || status.st_uid == owner);
+}
+
+/* `owner`: files of that user count as well as those of the caller. */
+static void collect_files(DIR *folder, uid_t owner, struct cunei_refusals *refusals)
+{
     for (struct dirent *entry; (entry = readdir(folder));) {
         const char *dash = strrchr(entry->d_name, '-');
         if (strncmp(entry->d_name, CUNEI_REFUSAL_NAME, strlen(CUNEI_REFUSAL_NAME)) ==
                 0 &&
-            dash)
+            dash && is_trusted(dirfd(folder), entry->d_name, owner))
             add(refusals, strtol(dash + 1, NULL, 10));
     }
+}
+
+/* Readers believe what the owner of a trace says about it; the launcher does not. */
+static void collect_from(const char *directory, bool is_launcher,
+                         struct cunei_refusals *refusals)
+{
+    DIR *folder = opendir(directory);
+    struct stat status;
+
+    if (!folder)
+        return;
+    if (fstat(dirfd(folder), &status) == 0)
+        collect_files(folder, is_launcher ? geteuid() : status.st_uid, refusals);
     (void)closedir(folder);
 }
 
@@ -246,7 +270,20 @@ void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
                            struct cunei_refusals *refusals)
 {
     *refusals = (struct cunei_refusals){0};
-    collect_files(directory, refusals);
+    collect_from(directory, listener >= 0, refusals);
     if (listener >= 0)
         collect_messages(listener, secret, refusals);
+}
+
+void cunei_refusal_format(const struct cunei_refusals *refusals,
+                          struct cunei_buffer *text)
+{
+    bool several = refusals->reasons[1].count > 0;
+
+    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals->reasons[i].count; i++) {
+        cunei_buffer_append_text(text, i > 0 ? ", " : "");
+        cunei_refusal_reason_format(refusals->reasons[i].error, text);
+        if (several)
+            cunei_buffer_format(text, " (%u)", refusals->reasons[i].count);
+    }
 }

@@ -28,6 +28,7 @@
 
 #define CUNEI_REFUSAL_REASONS 8
 
+struct cunei_buffer;
 struct cunei_launcher;
 struct cunei_record_env;
 
@@ -44,7 +45,7 @@ void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int 
 
 /*
  * The folder of this process was moved, replaced or removed while it recorded.  The
- * socket comes first: who did that may remove a file in the trace directory as well.
+ * socket comes first: the user who did that can also remove a file.
  */
 void cunei_refusal_report_loss(const char *folder,
                                const struct cunei_launcher *launcher);
@@ -61,5 +62,9 @@ int cunei_refusal_listen(struct cunei_launcher *launcher);
  */
 void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
                            struct cunei_refusals *refusals);
+
+/* The reasons as words, each with its number if there are several. */
+void cunei_refusal_format(const struct cunei_refusals *refusals,
+                          struct cunei_buffer *text);
 
 #endif

@@ -41,8 +41,8 @@ static int cannot_write(struct work *work, int rc, const char *path)
 }
 
 /*
- * Open a file of the folder to write it.  It must be the caller's: the name may be a
- * second one of a file that somebody else wants to be changed.
+ * Open a file of the folder to write it.  It must be the caller's: the name may be
+ * a second name of a file that another user wants to be changed.
  */
 static int open_own(const struct work *work, const char *name, int flags)
 {

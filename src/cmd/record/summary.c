@@ -109,13 +109,7 @@ static void note_refusals(const struct cunei_refusals *refusals)
 
     if (refusals->count == 0)
         return;
-    bool several = refusals->reasons[1].count > 0;
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals->reasons[i].count; i++) {
-        cunei_buffer_append_text(&why, i > 0 ? ", " : "");
-        cunei_refusal_reason_format(refusals->reasons[i].error, &why);
-        if (several)
-            cunei_buffer_format(&why, " (%u)", refusals->reasons[i].count);
-    }
+    cunei_refusal_format(refusals, &why);
     if (refusals->count == 1)
         cunei_cmd_note("one process could not be recorded: %s", why.data);
     else

@@ -66,6 +66,8 @@ def test_several_are_counted(cunei):
     assert line.startswith("cunei: 3 processes could not be recorded: ")
     assert f"{NO_SITE} (1)" in line
     assert f"{NO_VARIABLE} (2)" in line
+    words = " ".join(cunei("report", "trace").stdout.split())
+    assert line.removeprefix("cunei: ") in words
 
 
 RECORDED = {

@@ -135,8 +135,8 @@ def test_a_swapped_folder_loses_events_and_no_file(tmp_path, shared, secret, wha
     assert "its folder in the trace was moved, replaced or removed" in ended.stderr
     # What was recorded before is in the folder of the victim, the loss as well.
     assert moved.stat().st_uid == 0 and moved.stat().st_mode & 0o777 == 0o700
-    told = json.loads(cunei("report", "--json", moved).stdout)
-    assert told["events"] > 60_000 and told["lost"] > 0
+    shown = json.loads(cunei("report", "--json", moved).stdout)
+    assert shown["events"] > 60_000 and shown["lost"] > 0
 
 
 @needs_second_user
@@ -181,12 +181,12 @@ def test_root_reads_the_trace_of_another_user_and_writes_nothing(dead_trace):  #
     before = digest(directory)
 
     shown = cunei("dump", directory).stdout
-    told = json.loads(cunei("report", "--json", directory).stdout)
+    reported = json.loads(cunei("report", "--json", directory).stdout)
     refused = cunei("recover", directory, check=False)
 
     assert digest(directory) == before
     assert shown == cunei("dump", wanted).stdout
-    assert told["lost"] == 0
+    assert reported["lost"] == 0
     assert refused.returncode == 1
     assert refused.stderr == (
         f"cunei: cannot repair '{only_folder(directory)}': it belongs to another user, "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,6 +25,8 @@
 #include "rt/refusal.h"
 #include "scratch.h"
 #include "wire/record_env.h"
+
+#define OTHER_USER 65534
 
 static char missing[] = "/nowhere/at/all";
 
@@ -83,6 +86,30 @@ static void words_in_the_directory_are_counted_by_reason(void **state)
     assert_int_equal(refusals.reasons[!full].error, EMFILE);
     assert_int_equal(refusals.reasons[!full].count, 1);
     assert_int_equal(refusals.reasons[2].count, 0);
+}
+
+/* Who owns the trace directory may put files into it. */
+static void a_launcher_ignores_files_of_another_user(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_record_env session = session_in(scratch->directory);
+    struct cunei_refusals refusals;
+    char path[PATH_MAX];
+
+    if (geteuid() != 0)
+        skip(); /* only root can give a file away */
+    int listener = cunei_refusal_listen(&session.launcher);
+    cunei_refusal_leave(&session, 1, EMFILE);
+    cunei_refusal_leave(&session, 2, ENOSPC);
+    (void)snprintf(path, sizeof(path), "%s/%s2-%d", scratch->directory,
+                   CUNEI_REFUSAL_NAME, ENOSPC);
+    assert_int_equal(chown(path, OTHER_USER, OTHER_USER), 0);
+    cunei_refusal_collect(scratch->directory, listener, session.launcher.secret,
+                          &refusals);
+
+    assert_int_equal(refusals.count, 1);
+    assert_int_equal(refusals.reasons[0].error, EMFILE);
+    close(listener);
 }
 
 static void without_the_directory_they_go_to_whoever_listens(void **state)
@@ -327,6 +354,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(words_in_the_directory_are_counted_by_reason,
                                         make, remove_all),
+        cmocka_unit_test_setup_teardown(a_launcher_ignores_files_of_another_user, make,
+                                        remove_all),
         cmocka_unit_test_setup_teardown(
             without_the_directory_they_go_to_whoever_listens, make, remove_all),
         cmocka_unit_test_setup_teardown(
