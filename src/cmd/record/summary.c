@@ -180,11 +180,13 @@ static void note_nothing_recorded(const struct cunei_recorded_run *recording,
         refusals->count && refusals->reasons[0].error != CUNEI_REFUSAL_MOVED;
 
     if (!has_reason && removed == -ENOENT)
-        cunei_cmd_note("nothing was recorded: '%s' no longer exists", recording->shown);
+        cunei_cmd_note("the trace is not in '%s': the directory was moved or removed",
+                       recording->shown);
     else if (refusals->count)
         note_refused(recording, refusals->reasons[0].error);
     else if (removed == -ESTALE)
-        cunei_cmd_note("nothing was recorded: '%s' was replaced", recording->shown);
+        cunei_cmd_note("the trace is not in '%s': another directory has its place",
+                       recording->shown);
     else if (recording->options->no_children && !recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' is not a Python program, and "
                        "--no-children excludes the Pythons that it starts",

@@ -235,6 +235,19 @@ def test_a_folder_that_vanishes_is_named_as_the_reason(tmp_path):
     assert not directory.exists()
 
 
+def test_a_directory_that_was_moved_is_named(tmp_path):
+    directory = tmp_path / "trace"
+    with recording(directory, tmp_path) as ended:
+        directory.rename(tmp_path / "moved")
+
+    assert ended.stderr == (
+        f"cunei: the trace is not in '{directory}': "
+        "the directory was moved or removed\n"
+    )
+    reported = json.loads(cunei("report", "--json", tmp_path / "moved").stdout)
+    assert reported["lost"] == 0
+
+
 def unix_sockets():
     """Number and name of each; a connection that was not accepted has number 0."""
     rows = Path("/proc/net/unix").read_text().splitlines()[1:]
@@ -285,7 +298,9 @@ def test_a_trace_in_the_place_of_an_empty_one_is_not_removed(tmp_path):
 
     assert digest(precious) == before
     assert directory.is_symlink()
-    assert printed == f"cunei: nothing was recorded: '{directory}' was replaced\n"
+    assert printed == (
+        f"cunei: the trace is not in '{directory}': another directory has its place\n"
+    )
 
 
 @needs_second_user
