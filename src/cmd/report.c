@@ -102,6 +102,10 @@ static const struct cunei_option row_options[] = {
              "the trace, its name in multiprocessing, its program,\n"
              "or a glob of these; repeatable",
      .offset = offsetof(struct cunei_report_values, processes)},
+    {.name = "idle",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show functions that only wait among the others",
+     .offset = VALUE(idle)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print all sections as one JSON object",
@@ -393,8 +397,8 @@ const struct cunei_cmd cunei_cmd_report = {
         "  ≈p50 ≈p99   median and 99th percentile of these times, within 3 %\n"
         "  max         the longest of these times\n"
         "\n"
-        "Percentages are shares of the wall time; parallel threads and processes can\n"
-        "exceed 100 %.\n"
+        "Percentages are shares of the time of all threads, those of self without the\n"
+        "time in functions that only wait: these are in a line below the table.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"
         "  cunei report DIR --sort calls -n 0    all functions, the most called first\n"

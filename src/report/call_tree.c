@@ -130,7 +130,7 @@ static int branches_init(struct branches *branches, const struct cunei_report *r
 static bool is_worth_it(const struct branches *branches, uint32_t node)
 {
     const struct cunei_report *report = branches->report;
-    double least = report->options->min_share * (double)report->duration_ns;
+    double least = report->options->min_share * (double)report->waiting.base_ns;
 
     return branches->shown[node] && (double)branches->totals[node] >= least;
 }
@@ -174,7 +174,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
     cunei_format_duration(number_cell(table, CUNEI_INK_PLAIN, is_demoted),
                           branches->totals[index]);
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                         branches->totals[index], report->duration_ns);
+                         branches->totals[index], report->waiting.threads_ns);
     cunei_format_duration(number_cell(table, heat, is_demoted), node->self);
     cunei_format_count(number_cell(table, CUNEI_INK_PLAIN, is_demoted), node->calls);
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);

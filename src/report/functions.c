@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The functions of a report, one row each.  A column is one row of `columns`. */
 #include "analysis/function_numbers.h"
+#include "model/waiting_functions.h"
+#include "report/note.h"
 #include "report/ranking.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -32,7 +34,7 @@ static void put_self(const struct row *row, struct cunei_buffer *cell)
 
 static void put_self_share(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_format_percent(cell, row->facts->self_ns, row->report->duration_ns);
+    cunei_format_percent(cell, row->facts->self_ns, row->report->waiting.base_ns);
 }
 
 static void put_total(const struct row *row, struct cunei_buffer *cell)
@@ -43,7 +45,7 @@ static void put_total(const struct row *row, struct cunei_buffer *cell)
 
 static void put_total_share(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_format_percent(cell, row->facts->total_ns, row->report->duration_ns);
+    cunei_format_percent(cell, row->facts->total_ns, row->report->waiting.threads_ns);
 }
 
 static void put_calls(const struct row *row, struct cunei_buffer *cell)
@@ -118,7 +120,8 @@ static void put_place(const struct row *row, struct cunei_buffer *cell)
     cunei_report_place(row->report, row->index, cell);
 }
 
-/* Calls without resumes say too little about a generator: neither is ever left out. */
+/* file:line is what people look for: it is the last column to go, and the numbers of
+ * generators, which few functions are, are the first. */
 static const struct {
     struct cunei_column column;
     void (*put)(const struct row *row, struct cunei_buffer *cell);
@@ -126,12 +129,12 @@ static const struct {
     bool is_self; /* its colour shows the share of the self time */
 } columns[] = {
     {.column = {.head = "self"}, .put = put_self, .is_self = true},
-    {.column = {.head = "%", .rank = 1}, .put = put_self_share, .is_self = true},
-    {.column = {.head = "total", .rank = 2}, .put = put_total},
+    {.column = {.head = "%", .rank = 2}, .put = put_self_share, .is_self = true},
+    {.column = {.head = "total", .rank = 3}, .put = put_total},
     {.column = {.head = "%tree", .rank = 7}, .put = put_total_share},
     {.column = {.head = "calls"}, .put = put_calls},
-    {.column = {.head = "resumes"}, .put = put_resumes},
-    {.column = {.head = "suspended", .rank = 4}, .put = put_suspended},
+    {.column = {.head = "resumes", .rank = 10}, .put = put_resumes},
+    {.column = {.head = "suspended", .rank = 11}, .put = put_suspended},
     {.column = {.head = "mean", .rank = 5}, .put = put_mean},
     {.column = {.head = "≈p50", .rank = 9}, .put = put_p50},
     {.column = {.head = "≈p99", .rank = 8}, .put = put_p99},
@@ -139,7 +142,7 @@ static const struct {
     {.column = {.head = "function", .min = 20},
      .put = put_name,
      .ink = CUNEI_INK_STRONG},
-    {.column = {.head = "", .rank = 3, .min = 14, .is_path = true},
+    {.column = {.head = "", .rank = 1, .min = 14, .is_path = true},
      .put = put_place,
      .ink = CUNEI_INK_DIM},
 };
@@ -181,6 +184,20 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
+/* The functions that the table leaves out. */
+static int print_notes(const struct cunei_report *report)
+{
+    struct cunei_buffer words = {0};
+
+    if (report->options->idle || report->waiting.waiting_ns == 0)
+        return 0;
+    cunei_format_duration(&words, report->waiting.waiting_ns);
+    cunei_buffer_append_text(&words, " in ");
+    cunei_format_several(&words, report->waiting.function_count, "function");
+    cunei_buffer_append_text(&words, " (--idle shows them)");
+    return cunei_note_print(report, "waiting", CUNEI_INK_DIM, &words);
+}
+
 /* What a budget estimated; the true number lies within the width 19 of 20 times. */
 static void put_estimate(struct cunei_json *json,
                          const struct cunei_analysis_function *facts)
@@ -218,6 +235,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_number(json, "resumes", facts->resumes);
     cunei_json_number(json, "total_ns", facts->total_ns);
     cunei_json_number(json, "self_ns", facts->self_ns);
+    cunei_json_flag(json, "waits", cunei_is_waiting_function(names));
     cunei_json_number(json, "suspended_ns", facts->suspended_ns);
     cunei_json_number_or_null(json, "mean_ns", cunei_function_has_mean(facts),
                               cunei_function_mean_ns(facts));
@@ -250,5 +268,6 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
 const struct cunei_report_section cunei_report_section_functions = {
     .name = "functions",
     .print = print,
+    .print_notes = print_notes,
     .print_json = print_json,
 };

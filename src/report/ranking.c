@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
+#include "model/waiting_functions.h"
 #include "report/section.h"
 #include "wire/user_event.h"
 
@@ -92,6 +93,7 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
 {
     const struct cunei_analysis *analysis = report->analysis;
     struct entry *entries = calloc(analysis->functions.count + 1, sizeof(*entries));
+    bool is_whole = report->options->idle || report->options->json;
 
     *ranking = (struct cunei_ranking){0};
     ranking->indices = calloc(analysis->functions.count + 1, sizeof(*ranking->indices));
@@ -102,6 +104,7 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
     }
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
         if (has_facts(&analysis->facts[i]) && cunei_report_shows(report, i) &&
+            (is_whole || !cunei_is_waiting_function(&analysis->functions.items[i])) &&
             cunei_definition_of(&analysis->functions.items[i]) ==
                 CUNEI_DEFINITION_FUNCTION)
             entries[ranking->count++] =

@@ -41,7 +41,7 @@ static void add_region(const struct cunei_report *report, struct cunei_table *ta
 
     cunei_format_duration(cunei_table_cell(table, heat), region->total_ns);
     cunei_format_percent(cunei_table_cell(table, heat), region->total_ns,
-                         report->duration_ns);
+                         report->waiting.threads_ns);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), region->count);
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (region->resumes > 0)
@@ -67,7 +67,7 @@ static struct cunei_buffer *add_given(const struct cunei_report *report,
 
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_DIM), total_ns);
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_DIM), total_ns,
-                         report->duration_ns);
+                         report->waiting.threads_ns);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_DIM), count);
     (void)cunei_table_cell(table, CUNEI_INK_DIM);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_DIM),

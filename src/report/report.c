@@ -92,6 +92,7 @@ int cunei_report_print(const struct cunei_trace *trace,
         .options = options,
         .analysis = &analysis,
         .duration_ns = cunei_analysis_duration_ns(&analysis),
+        .waiting = cunei_waiting_of(&analysis, options->idle),
         .home = analysis.process_count > 0 ? &analysis.processes[0].process->description
                                            : NULL,
         .out = out,

@@ -13,6 +13,8 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "events", analysis->events);
     cunei_json_number(json, "lost", analysis->lost);
     cunei_json_number(json, "duration_ns", report->duration_ns);
+    cunei_json_number(json, "threads_ns", report->waiting.threads_ns);
+    cunei_json_number(json, "waiting_ns", report->waiting.waiting_ns);
     cunei_json_number(json, "begin_ns", analysis->begin_ns);
     cunei_json_number(json, "calls", analysis->calls);
     cunei_json_number(json, "resumes", analysis->resumes);

@@ -48,6 +48,7 @@ struct cunei_report_options {
     const char *refused_why; /* … and the reasons; NULL: unknown */
     struct cunei_patterns patterns;
     bool json;
+    bool idle;             /* also functions that only wait */
     const char *directory; /* of the trace, for hints; NULL: it will be removed */
     struct cunei_style style;
     /* As in struct cunei_analysis_options. */

@@ -12,7 +12,7 @@
 #include "text/table.h"
 #include "text/terminal_text.h"
 
-/* Shares of the wall time from which on a number is coloured. */
+/* Shares of the working time from which on a number is coloured. */
 #define HOT_SHARE  5  /* one fifth */
 #define WARM_SHARE 20 /* one twentieth */
 
@@ -102,9 +102,10 @@ enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
 {
     if (ns == 0)
         return CUNEI_INK_PLAIN;
-    return ns >= report->duration_ns / HOT_SHARE    ? CUNEI_INK_HOT
-           : ns >= report->duration_ns / WARM_SHARE ? CUNEI_INK_WARM
-                                                    : CUNEI_INK_PLAIN;
+    uint64_t base_ns = report->waiting.base_ns;
+    return ns >= base_ns / HOT_SHARE    ? CUNEI_INK_HOT
+           : ns >= base_ns / WARM_SHARE ? CUNEI_INK_WARM
+                                        : CUNEI_INK_PLAIN;
 }
 
 void cunei_report_partial_duration(struct cunei_buffer *out, uint64_t ns,

@@ -25,6 +25,7 @@
 #include "analysis/analysis.h"
 #include "base/buffer.h"
 #include "report/report_options.h"
+#include "report/waiting.h"
 
 struct cunei_json;
 struct cunei_table;
@@ -36,6 +37,7 @@ struct cunei_report {
     const struct cunei_report_choice *choice;   /* … and what it is asked for */
     const struct cunei_analysis *analysis;
     uint64_t duration_ns;
+    struct cunei_waiting waiting;
     const struct cunei_process *home; /* paths are relative to its directory; or NULL */
     FILE *out;
 };
@@ -101,7 +103,7 @@ void cunei_report_add_duration(struct cunei_table *table, bool is_known, uint64_
 int cunei_report_print_table(const struct cunei_report *report,
                              struct cunei_table *table, const char *absence);
 
-/* The colour of a time, by its share of the wall time. */
+/* The colour of a time, by its share of the time of threads, without waiting. */
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns);
 
 /* A duration, with ≥ if it is known only for a part of the time. */

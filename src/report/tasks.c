@@ -39,7 +39,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 
     cunei_format_duration(cunei_table_cell(table, heat), task->run_ns);
     cunei_format_percent(cunei_table_cell(table, heat), task->run_ns,
-                         report->duration_ns);
+                         report->waiting.threads_ns);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), task->wait_ns);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), task->steps);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),

@@ -117,6 +117,39 @@ def tour():
     return [process]
 
 
+
+def pool():
+    """Two threads that mostly wait, and one function that works."""
+    functions = {
+        **FUNCTIONS,
+        "join": ("threading", "Thread.join", f"{LIB}/threading.py", 1056),
+        "get": ("queue", "Queue.get", f"{LIB}/queue.py", 154),
+        "slow": ("tour.slow", "slow", f"{HOME}/tour/slow.py", 3),
+    }
+    process = Process(4400, functions, [f"{HOME}/pool.py"])
+    thread = Thread(process, 1, "MainThread", 0, 1_000)
+    thread.enter("module")
+    thread.work(50_000)
+    thread.enter("join")
+    thread.wait(9_000_000)
+    thread.leave()
+    thread.leave()
+    thread.flush(last=True)
+    for serial in (2, 3):
+        thread = Thread(process, serial, f"worker-{serial - 1}", serial - 1, 51_000)
+        thread.enter("run")
+        for _ in range(4):
+            thread.enter("get")
+            thread.wait(2_000_000)
+            thread.leave()
+            thread.enter("slow")
+            thread.work(200_000)
+            thread.leave()
+        thread.leave()
+        thread.flush(last=True)
+    return [process]
+
+
 def killed():
     """Killed in the middle of things, after losing some, with an orphan or two."""
     process = Process(77, FUNCTIONS, ["python3", "-X", "dev", "-m", "tour", "x"])
@@ -453,6 +486,7 @@ def lined():
 
 ALL = {
     "tour": tour,
+    "pool": pool,
     "killed": killed,
     "processes": processes,
     "odd": odd,
