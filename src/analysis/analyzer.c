@@ -9,9 +9,9 @@
 #include "analysis/process_cost.h"
 #include "analysis/process_tree.h"
 #include "base/units.h"
-#include "model/call_edges.h"
-#include "model/call_tree.h"
-#include "model/profile_budget.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
+#include "model/profile/profile_budget.h"
 
 /* Add up the pieces of each stream into the facts of its first one. */
 static int join_pieces(const struct cunei_piece_reader *reader,

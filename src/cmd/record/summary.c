@@ -17,7 +17,7 @@
 #include "cmd/record/recorded_run.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/suggest/pattern.h"
-#include "model/event_count.h"
+#include "model/facts/event_count.h"
 #include "python/refusal_reason.h"
 #include "python/version_limits.h"
 #include "report/lost_hooks.h"
