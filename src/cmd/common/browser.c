@@ -59,7 +59,8 @@ static bool run_command(char *command, const char *file)
 /* $BROWSER has one command, or several with colons between them. */
 static bool try_chosen(const char *file)
 {
-    char *commands = is_set("BROWSER") ? strdup(getenv("BROWSER")) : NULL;
+    const char *chosen = getenv("BROWSER");
+    char *commands = chosen && chosen[0] ? strdup(chosen) : NULL;
     char *rest = NULL;
     bool is_open = false;
 
