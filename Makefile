@@ -14,9 +14,9 @@ setup := tools/setup.sh tools/python.sh tools/build.txt $(if $(PYTHON),force)
 help:
 	@echo 'make run                          trace examples/ and show where the time went'
 	@echo 'make run SCRIPT=x.py ARGS="..."   the same for your program'
-	@echo 'make test                         every check and test, on each Python found'
+	@echo 'make test                         every test and quick check, on each Python found'
 	@echo 'make pythons                      install missing Pythons to test with'
-	@echo 'make lint                         format, style, types, layers, links'
+	@echo 'make lint                         format, style, types, layers, links, clang-tidy'
 	@echo 'make bench                        cost of recording and reading'
 	@echo 'make soak                         crash and fuzz tests for an hour'
 	@echo 'make cpython                      CPython'\''s own tests, plain and recorded: hours'

@@ -1,10 +1,10 @@
-"""Every check and test, with `N passed, N failed` as the last line.
+"""Every test and quick check, with `N passed, N failed` as the last line.
 
-Lint; gcc and clang builds with -Werror; unit tests and fuzz corpora in both, under ASan
-and UBSan in the second; the unit tests again under TSan; then the end-to-end and golden
-tests on each Python found, with cunei installed in an environment of its own: all of
-them on the newest Python, those marked `core` on the others, among them free-threaded
-ones.  Last, a sample of CPython's own tests on one of them.
+Lint without clang-tidy; gcc and clang builds with -Werror; unit tests and fuzz corpora
+in both, under ASan and UBSan in the second; the unit tests again under TSan; then the
+end-to-end and golden tests on each Python found, with cunei installed in an environment
+of its own: all of them on the newest Python, those marked `core` on the others, among
+them free-threaded ones.  Last, a sample of CPython's own tests on one of them.
 """
 
 import concurrent.futures
@@ -134,7 +134,7 @@ def main():
     # SIGTERM stops the running step, as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     steps = Steps()
-    for name, check in lint.CHECKS.items():
+    for name, check in lint.QUICK.items():
         steps.run(f"lint: {name}", check)
     for name, title in (("gcc", "gcc"), ("clang", "clang, ASan and UBSan")):
         if steps.run(f"build: {title}", compile, name):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""``%%cunei`` and ``%cunei_report``, after ``%load_ext cunei``."""
+"""``%%cunei``, ``%cunei`` and ``%cunei_report``, after ``%load_ext cunei``."""
 
 import argparse
 import ast
+import io
 import os
 import shlex
 
 from IPython.core.error import UsageError
+from IPython.core.magic import no_var_expand
 from IPython.display import display
 
 import cunei
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 del TYPE_CHECKING
 
 _display: "Any" = display
+# As for %prun, braces and dollars belong to the statement.
+_no_var_expand: "Any" = no_var_expand
 
 # The modules that run the cells: they are not measured, and have threads.
 _KERNEL = (
@@ -52,9 +56,9 @@ class _Helped(Exception):
     """The help was printed."""
 
 
-def _parsers() -> "tuple[_Parser, _Parser]":
-    cell = _Parser("%%cunei", description="Record the cell, and show its functions.")
-    put = cell.add_argument
+def _recording_parser(name: str, what: str) -> _Parser:
+    parser = _Parser(name, description=f"Record {what}, and show its functions.")
+    put = parser.add_argument
     put("-o", "--output", metavar="DIR", help="the directory to record to")
     put(
         "-n",
@@ -80,6 +84,17 @@ def _parsers() -> "tuple[_Parser, _Parser]":
     put("--lines", action="append", default=[], metavar="PATTERN")
     put("--max-size", metavar="SIZE")
     put("--budget", metavar="PCT", help="limit the cost of recording, for example 5%%")
+    return parser
+
+
+def _parsers() -> "tuple[_Parser, _Parser, _Parser]":
+    cell = _recording_parser("%%cunei", "the cell")
+    line = _recording_parser("%cunei", "the statement")
+    line.add_argument(
+        "statement",
+        nargs=argparse.REMAINDER,
+        help="what to run; write -- before one that begins with a minus",
+    )
     later = _Parser(
         "%cunei_report",
         description="Show the last recording again; also has the options of "
@@ -88,7 +103,7 @@ def _parsers() -> "tuple[_Parser, _Parser]":
     later.add_argument("-d", "--directory", metavar="DIR", help="show this recording")
     later.add_argument("--flame", action="store_true", help="show a flame graph")
     later.add_argument("--page", action="store_true", help="show the whole page")
-    return cell, later
+    return cell, line, later
 
 
 class Magics:
@@ -96,18 +111,18 @@ class Magics:
 
     def __init__(self, shell: "Any") -> None:
         self._shell = shell
-        self._cell, self._later = _parsers()
+        self._cell, self._line, self._later = _parsers()
         self._count = 0
         self._directory = ""  # absolute: a cell may change the current directory
         self._region: str | None = None
 
-    def _name(self) -> "tuple[str, str]":
-        """A new directory, and the name of the cell in it."""
+    def _name(self, what: str) -> "tuple[str, str]":
+        """A new directory, and the name of the cell or statement in it."""
         while True:
             self._count += 1
             path = os.path.join(f"cunei-notebook-{os.getpid()}", str(self._count))
             if not os.path.exists(path):
-                return path, f"cell {self._count}"
+                return path, f"{what} {self._count}"
 
     def _cell_of(self, file: str) -> "str | None":
         # From IPython 8.0 on.
@@ -115,11 +130,9 @@ class Magics:
         kind, name = format_(file) or ("", None)
         return name if kind == "Cell" else None
 
-    def _code(self, cell: str) -> "Any":
-        """The code of the cell, which stores the value of its last expression."""
+    def _code(self, source: str) -> "Any":
+        """The code of a cell, which stores the value of its last expression."""
         shell = self._shell
-        # The line with %%cunei is the first line of the cell.
-        source = "\n" + shell.transform_cell(cell)
         # Tracebacks and --lines find the source by that name.
         number = len(shell.user_ns.get("In", [""])) - 1
         name = shell.compile.cache(source, number)
@@ -135,8 +148,8 @@ class Magics:
         except SyntaxError as error:
             if "await" in str(error) or "'async" in str(error):
                 raise UsageError(
-                    "%%cunei cannot record a cell with a top-level await; put the "
-                    "cell between cunei.start('trace') and cunei.stop()"
+                    "cunei cannot record a top-level await here; put the code "
+                    "between cunei.start('trace') and cunei.stop()"
                 ) from None
             raise
 
@@ -151,22 +164,44 @@ class Magics:
             value = names.pop(_VALUE, None)
         return value
 
-    def record(self, line: str, cell: "str | None" = None) -> "Any":
+    def record_cell(self, line: str, cell: str) -> "Any":
         """Record the cell, and show its functions."""
         __tracebackhide__ = True
         try:
-            options = self._cell.parse_args(_split(line))
+            options = self._cell.parse_args([word for word, _ in _split(line)])
         except _Helped:
             return None
-        if cell is None:
-            raise UsageError("%cunei: to record a cell, start it with %%cunei")
-        code = self._code(cell)
-        directory, region = self._name()
+        # The line with %%cunei is the first line of the cell.
+        source = "\n" + self._shell.transform_cell(cell)
+        return self._record(source, "cell", options)
+
+    @_no_var_expand  # type: ignore[untyped-decorator]
+    def record_statement(self, line: str) -> "Any":
+        """Record the statement, and show its functions."""
+        __tracebackhide__ = True
+        words = _split(line, is_statement=True)
+        try:
+            options = self._line.parse_args([word for word, _ in words])
+        except _Helped:
+            return None
+        # The statement itself is not a list of words: take it from the line.
+        rest = options.statement[options.statement[:1] == ["--"] :]
+        if not rest:
+            raise UsageError("%cunei: needs a statement; %%cunei records a cell")
+        statement = line[words[len(words) - len(rest)][1] :]
+        source = self._shell.transform_cell(statement)
+        return self._record(source, "statement", options)
+
+    def _record(self, source: str, what: str, options: "Any") -> "Any":
+        __tracebackhide__ = True
+        code = self._code(source)
+        directory, region = self._name(what)
         directory = options.output or directory
+        is_quiet = source.rstrip().endswith(";")
         if cunei.is_recording():
             value = self._run(code, region)
-            print(f"cunei: the cell is the region '{region}' of the current recording")
-            return None if cell.rstrip().endswith(";") else value
+            print(f"cunei: this is the region '{region}' of the current recording")
+            return None if is_quiet else value
         path = os.path.abspath(directory)
         _start(directory, options)
         try:
@@ -175,7 +210,7 @@ class Magics:
             cunei.stop()
             self._directory, self._region = path, region
             self._show(options)
-        return None if cell.rstrip().endswith(";") else value
+        return None if is_quiet else value
 
     def _show(self, options: "Any") -> None:
         directory = _shown(self._directory)
@@ -210,7 +245,9 @@ class Magics:
     def show(self, line: str) -> "_notebook.Shown | None":
         """Show the last recording again, or another recording."""
         try:
-            options, words = self._later.parse_known_args(_split(line))
+            options, words = self._later.parse_known_args(
+                [word for word, _ in _split(line)]
+            )
         except _Helped:
             return None
         directory = options.directory or _shown(self._directory)
@@ -232,11 +269,28 @@ class Magics:
             raise UsageError(f"%cunei_report: {error}") from None
 
 
-def _split(line: str) -> "list[str]":
+def _split(line: str, is_statement: bool = False) -> "list[tuple[str, int]]":
+    """The words as a shell reads them, each with the index of its first character.
+
+    Statements may have single quotes that a shell does not allow.
+    """
+    text = io.StringIO(line)
+    lexer = shlex.shlex(text, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    words: list[tuple[str, int]] = []
+    begin = 0
     try:
-        return shlex.split(line)
+        for word in lexer:
+            begin = len(line) - len(line[begin:].lstrip())
+            words.append((word, begin))
+            begin = text.tell()
     except ValueError as error:
-        raise UsageError(f"cunei: cannot read the options: {error}") from None
+        if not is_statement:
+            raise UsageError(f"cunei: cannot read the options: {error}") from None
+        begin = len(line) - len(line[begin:].lstrip())
+        words.append((line[begin:], begin))
+    return words
 
 
 def _shown(path: str) -> str:
@@ -251,7 +305,7 @@ def _shown(path: str) -> str:
 def _start(directory: str, options: "Any") -> None:
     if os.path.isdir(directory) and os.listdir(directory):
         raise UsageError(
-            f"%%cunei: {directory!r} is not empty; remove it, or choose another with -o"
+            f"cunei: {directory!r} is not empty; remove it, or choose another with -o"
         )
     # --include may select functions of the kernel.
     own = [] if options.include else list(_KERNEL)
@@ -272,15 +326,15 @@ def _start(directory: str, options: "Any") -> None:
         )
     except OSError as error:
         sentence = f"cannot record to {directory!r}: {error.strerror}"
-        raise UsageError(f"%%cunei: {sentence}") from None
+        raise UsageError(f"cunei: {sentence}") from None
     except (cunei.Error, ValueError) as error:
-        raise UsageError(f"%%cunei: {error}") from None
+        raise UsageError(f"cunei: {error}") from None
 
 
 def load(shell: "Any") -> None:
     magics = Magics(shell)
-    # Also a line magic, for --help: IPython runs no empty cells.
-    shell.register_magic_function(magics.record, "line_cell", "cunei")
+    shell.register_magic_function(magics.record_cell, "cell", "cunei")
+    shell.register_magic_function(magics.record_statement, "line", "cunei")
     shell.register_magic_function(magics.show, "line", "cunei_report")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recording a run of pytest; loaded only with ``--cunei``.
+"""Recording a run of pytest; loaded only with ``--cunei`` or ``--cunei-dir``.
 
 With pytest-xdist the tests run in worker processes, which all record to the directory
 of the main process.  (PYTEST_DONT_REWRITE)
@@ -13,7 +13,8 @@ import re
 import pytest
 
 import cunei
-from cunei._command import ask, duration, report, short_name
+from cunei import _pytest_table
+from cunei._command import ask, report
 from cunei._probe import (
     _tool_begin,
     _tool_end,
@@ -41,12 +42,6 @@ _RUNNERS = (
 
 # Excluded from each recording made here; traces of pytest are recognized by it.
 _OWN = "cunei._pytest"
-
-# How many functions are named per test, and from which share of its time on.
-_NAMED = 3
-_LEAST_SHARE = 0.01
-_LEAST_NAME = 12  # characters that remain of a shortened name
-_OTHERS = ", others 99 %"  # space that is kept for this
 
 _MOST_BYTES = 4095  # of a region's name
 
@@ -101,15 +96,10 @@ def _new_directory() -> str:
     return path
 
 
-def _choose_directory(wanted: str) -> str:
+def _choose_directory(wanted: "str | None") -> str:
     """The directory to record to; only earlier recordings by pytest are replaced."""
     if not wanted:
         return _new_directory()
-    if "::" in wanted or os.path.isfile(wanted):
-        raise pytest.UsageError(
-            f"--cunei would record to {wanted!r}, which looks like a test; write "
-            "--cunei=DIR, or put --cunei after the tests"
-        )
     path = os.path.abspath(wanted)
     try:
         entries = os.listdir(path)
@@ -117,14 +107,14 @@ def _choose_directory(wanted: str) -> str:
         return path
     except OSError as error:
         sentence = f"cannot record to {wanted!r}: {error.strerror}"
-        raise pytest.UsageError(f"--cunei {sentence}") from None
+        raise pytest.UsageError(f"--cunei-dir {sentence}") from None
     try:
         if entries:
             _find_earlier(path)
     except (OSError, ValueError) as error:
         raise pytest.UsageError(
-            "--cunei needs an empty directory, or one of an earlier 'pytest --cunei', "
-            f"but {wanted!r} {error}; choose another with --cunei=DIR"
+            "--cunei-dir needs an empty directory, or one of an earlier 'pytest "
+            f"--cunei', but {wanted!r} {error}; choose another"
         ) from None
     return path
 
@@ -145,7 +135,7 @@ class Recorder:
             self._worker = worker.get("workerid", "")
             self._directory = worker.get("cunei", "")
         elif not cunei.is_recording():
-            self._directory = _choose_directory(config.getoption("cunei"))
+            self._directory = _choose_directory(config.getoption("cunei_dir"))
 
     def _start(self) -> None:
         options = self._config.option
@@ -270,7 +260,7 @@ class Recorder:
         terminalreporter.section("slowest tests, recorded by cunei")
         try:
             regions = report(self._directory, "--regions")["regions"]
-            for line in _table(
+            for line in _pytest_table.lines(
                 [each for each in regions if each["name"] in self._tests],
                 self._config.option.cunei_slowest,
                 terminalreporter._tw.fullwidth,
@@ -294,52 +284,3 @@ def _resume(name: str) -> None:
 def _suspend(name: str) -> None:
     """What follows belongs to pytest: reports, and other plugins."""
     _tool_suspend(name)
-
-
-def _time_ns(region: "dict[str, Any]") -> int:
-    """How long a test took; the total includes forked child processes."""
-    longest = region["max_ns"] if region["count"] == 1 else 0
-    return int(longest or region["total_ns"])
-
-
-def _spent(region: "dict[str, Any]", room: int, rest: str) -> str:
-    """The functions that a test spent its time in, as many as fit."""
-    whole = sum(each["self_ns"] for each in region["functions"])
-    whole = max(whole, region["total_ns"], 1)
-    text, named = "", 0.0
-    for each in region["functions"][:_NAMED]:
-        share = each["self_ns"] / whole
-        name = each["qualname"]
-        name = rest if name is None else short_name(name)
-        words = f" {100 * share:.0f} %"
-        left = room - len(text) - len(words) - len(_OTHERS)
-        if share < _LEAST_SHARE or (text and left < min(len(name), _LEAST_NAME)):
-            break
-        text += _cut(name, max(left, _LEAST_NAME)) + words + ", "
-        named += share
-    if text and 1 - named >= _LEAST_SHARE:
-        return f"{text}others {100 * (1 - named):.0f} %"
-    return text[:-2]
-
-
-def _cut(text: str, width: int) -> str:
-    """Shorten a name at its beginning, which is less telling than its end."""
-    return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
-
-
-def _table(
-    regions: "list[dict[str, Any]]", limit: int, width: int, rest: str
-) -> "list[str]":
-    tests = sorted(regions, key=_time_ns, reverse=True)
-    shown = tests[:limit] if limit > 0 else tests
-    if not shown:
-        return ["No test was recorded."]
-    room = max(20, min(max(len(each["name"]) for each in shown), width // 2))
-    lines = [f"{'time':>8}  {'test':{room}}  spent in"]
-    for each in shown:
-        spent = _spent(each, width - room - 12, rest)
-        name = _cut(each["name"], room)
-        lines.append(f"{duration(_time_ns(each)):>8}  {name:{room}}  {spent}".rstrip())
-    if len(shown) < len(tests):
-        lines.append(f"{'':8}  … and {len(tests) - len(shown)} more")
-    return lines

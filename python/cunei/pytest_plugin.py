@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""``pytest --cunei[=DIR]``: every test is a region of one trace.
+"""``pytest --cunei``: every test is a region of one trace.
 
 pytest loads this in every run: it defines the options, and loads the rest only with
-``--cunei``.  (PYTEST_DONT_REWRITE: it contains no assertions of tests.)
+``--cunei`` or ``--cunei-dir``.  (PYTEST_DONT_REWRITE: it contains no assertions of
+tests.)
 """
 
 TYPE_CHECKING = False
@@ -19,16 +20,26 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _directory(text: str) -> str:
+    import argparse
+
+    if not text:
+        raise argparse.ArgumentTypeError("needs the name of a directory")
+    return text
+
+
 def pytest_addoption(parser: "pytest.Parser") -> None:
     group = parser.getgroup("cunei", "recording by cunei")
     group.addoption(
         "--cunei",
-        nargs="?",
-        const="",
-        default=None,
+        action="store_true",
+        help="record the run, every test as a region, and show the slowest tests",
+    )
+    group.addoption(
+        "--cunei-dir",
+        type=_directory,
         metavar="DIR",
-        help="record the run to DIR (default cunei-pytest-PID), every test as a "
-        "region; write --cunei=DIR, or put --cunei after the tests",
+        help="the same, recorded to DIR (default cunei-pytest-PID)",
     )
     group.addoption(
         "--cunei-include",
@@ -72,7 +83,7 @@ def pytest_addoption(parser: "pytest.Parser") -> None:
 
 
 def pytest_configure(config: "pytest.Config") -> None:
-    is_wanted = config.getoption("cunei") is not None
+    is_wanted = config.getoption("cunei") or config.getoption("cunei_dir")
     if is_wanted and not config.getoption("collectonly"):  # else no test runs
         from cunei._pytest import Recorder
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "model/call_edges.h"
-#include "model/call_tree.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
 
 void cunei_analysis_fini(struct cunei_analysis *analysis)
 {

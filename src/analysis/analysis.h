@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 #include "analysis/overhead.h"
-#include "model/exceptions.h"
-#include "model/functions.h"
-#include "model/gc_pauses.h"
-#include "model/histogram.h"
-#include "model/lines.h"
-#include "model/profile.h"
-#include "model/user_facts.h"
+#include "model/facts/exceptions.h"
+#include "model/facts/functions.h"
+#include "model/facts/gc_pauses.h"
+#include "model/facts/histogram.h"
+#include "model/profile/profile.h"
+#include "model/user/user_facts.h"
+#include "model/walk/lines.h"
 #include "trace/process_choice.h"
 #include "trace/trace.h"
 
@@ -124,7 +124,7 @@ struct cunei_analysis {
     struct cunei_tree *tree;   /* slots are indices plus one, times ns */
     struct cunei_edges *edges; /* the same */
     uint64_t events, calls, resumes, raised, lost;
-    uint64_t dropped_packets, missing_packets; /* model/packet_gap.h */
+    uint64_t dropped_packets, missing_packets; /* model/profile/packet_gap.h */
     uint64_t orphans, unclosed, appeared, unknown, switches;
     uint64_t line_events;
     uint64_t bursts, estimated_calls;        /* under a budget */

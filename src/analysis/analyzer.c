@@ -9,9 +9,9 @@
 #include "analysis/process_cost.h"
 #include "analysis/process_tree.h"
 #include "base/units.h"
-#include "model/call_edges.h"
-#include "model/call_tree.h"
-#include "model/profile_budget.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
+#include "model/profile/profile_budget.h"
 
 /* Add up the pieces of each stream into the facts of its first one. */
 static int join_pieces(const struct cunei_piece_reader *reader,
@@ -48,7 +48,7 @@ static void take_end(struct cunei_analysis_process *process)
 {
     const struct cunei_process *described = &process->process->description;
 
-    process->is_cpu_partial = process->process->state != CUNEI_TRACE_ENDED;
+    process->is_cpu_partial |= process->process->state != CUNEI_TRACE_ENDED;
     if (described->cpu_ns > 0 &&
         (described->ended || described->end_ns >= process->end_ns)) {
         process->has_cpu = true;
@@ -92,6 +92,7 @@ static int add_thread(struct cunei_analysis *analysis, size_t index,
     to->calls += thread->calls;
     to->has_cpu |= thread->has_cpu;
     to->cpu_ns += thread->cpu_ns;
+    to->is_cpu_partial |= thread->is_cpu_partial;
     cunei_gc_pauses_add(&to->collections, &thread->collections);
     if (to->begin_ns == 0 || thread->begin_ns < to->begin_ns)
         to->begin_ns = thread->begin_ns;

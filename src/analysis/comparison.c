@@ -10,7 +10,7 @@
 #include "analysis/cprofile_label.h"
 #include "base/pattern.h"
 #include "base/vector.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 #include "trace/cprofile_file.h"
 #include "wire/user_event.h"
 

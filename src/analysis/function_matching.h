@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "model/function_map.h"
+#include "model/facts/function_map.h"
 
 struct cunei_function;
 

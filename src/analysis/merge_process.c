@@ -7,9 +7,9 @@
 
 #include "base/units.h"
 #include "base/vector.h"
-#include "model/packet_cut.h"
-#include "model/profile_stack.h"
-#include "model/user_reader.h"
+#include "model/profile/profile_stack.h"
+#include "model/user/user_reader.h"
+#include "model/walk/packet_cut.h"
 
 /* Mark the slots of functions that appear anywhere in the profile. */
 static void mark_slots(const struct cunei_profile *profile, uint32_t *map)

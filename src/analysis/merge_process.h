@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/analysis.h"
-#include "model/profile.h"
+#include "model/profile/profile.h"
 #include "trace/trace.h"
 
 /*
@@ -28,7 +28,7 @@ int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
                                const struct cunei_profile *profile,
                                const struct cunei_thread *thread);
 
-/* Lines, in a separate pass over the streams; see model/lines.h. */
+/* Lines, in a separate pass over the streams; see model/walk/lines.h. */
 int cunei_merge_process_lines(struct cunei_analysis *analysis,
                               const struct cunei_trace_process *process,
                               const struct cunei_profile *profile, const uint32_t *map);

@@ -7,9 +7,9 @@
 #include "base/cores.h"
 #include "base/units.h"
 #include "base/work_pool.h"
-#include "model/call_edges.h"
-#include "model/call_tree.h"
-#include "model/packet_cut.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
+#include "model/walk/packet_cut.h"
 
 #define PIECE_MIN (8 * CUNEI_MIB)
 #define PIECE_MAX (256 * CUNEI_MIB)

@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 #include "analysis/analysis.h"
-#include "model/event_count.h"
-#include "model/profile.h"
+#include "model/facts/event_count.h"
+#include "model/profile/profile.h"
 #include "trace/pieces.h"
 
 /* What was read from a piece, besides the profile. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/process_cost.h"
 
-#include "model/profile.h"
+#include "model/profile/profile.h"
 
 /* What recording a process cost, in units of an event, by what it was spent on. */
 static void count_units(const struct cunei_profile *profile, uint64_t events,

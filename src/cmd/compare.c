@@ -21,7 +21,7 @@
 #include "cmd/compare_args.h"
 #include "export/formats.h"
 #include "export/html/comparison_page.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 
 #define HTML "html"
 

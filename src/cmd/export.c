@@ -7,12 +7,10 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/common/export_option.h"
+#include "cmd/common/export_part.h"
 #include "cmd/common/options.h"
-#include "cmd/common/time_range.h"
 #include "export/formats.h"
 #include "text/json.h"
-#include "trace/process_choice.h"
-#include "trace/trace.h"
 
 struct values {
     const char *to;
@@ -21,9 +19,7 @@ struct values {
     bool list;
     bool json;
     struct cunei_export_option exporting;
-    struct cunei_export_options export;
-    struct cunei_time_range_values window;
-    struct cunei_option_list processes, threads; /* owned */
+    struct cunei_export_part part;
 };
 
 static const struct cunei_option options[] = {
@@ -49,32 +45,17 @@ static const struct cunei_option options[] = {
      .help = "open the result",
      .offset = offsetof(struct values, exporting.open)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_time_range_options,
-     .offset = offsetof(struct values, window)},
-    {.name = "thread",
-     .letter = 't',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "ID|NAME",
-     .help = "only this thread, or threads whose names match a\nglob; repeatable",
-     .offset = offsetof(struct values, threads)},
-    {.name = "process",
-     .letter = 'p',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "P",
-     .help = "only this process: its pid, folder, name or program;\nrepeatable",
-     .offset = offsetof(struct values, processes)},
-    {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_options_patterns,
-     .offset = offsetof(struct values, export.patterns)},
+     .table = cunei_export_part_options,
+     .offset = offsetof(struct values, part)},
     {.name = "names",
      .kind = CUNEI_OPTION_FLAG,
      .help = "ctf: an event class for every function, even beyond\nthe first 20 000",
-     .offset = offsetof(struct values, export.names)},
+     .offset = offsetof(struct values, part.options.names)},
     {.name = "raw-cells",
      .kind = CUNEI_OPTION_FLAG,
      .help = "csv: write names that begin with =, +, - or @ without\nan apostrophe "
              "before them",
-     .offset = offsetof(struct values, export.raw_cells)},
+     .offset = offsetof(struct values, part.options.raw_cells)},
     {.name = "list",
      .letter = 'l',
      .kind = CUNEI_OPTION_FLAG,
@@ -129,17 +110,6 @@ static int show_list(bool is_json)
     return rc < 0 ? cunei_cmd_fail(rc, "cannot print the formats") : EXIT_SUCCESS;
 }
 
-/* The directory's own name, as that of a file in the current directory. */
-static char *name_of(const char *path)
-{
-    char *real = realpath(path, NULL);
-    const char *last = real ? strrchr(real, '/') : NULL;
-    char *name = strdup(last && last[1] ? last + 1 : "trace");
-
-    free(real);
-    return name;
-}
-
 /* --to ctf must not overwrite the trace that it reads. */
 static int check_is_other(const char *path, const char *file)
 {
@@ -157,7 +127,7 @@ static int check_is_other(const char *path, const char *file)
 static int export_trace(struct values *values, const char *path)
 {
     struct cunei_buffer to = {0};
-    char *name = name_of(path);
+    char *name = cunei_export_option_name(path);
 
     cunei_buffer_append_text(&to, values->to);
     if (values->file)
@@ -169,7 +139,8 @@ static int export_trace(struct values *values, const char *path)
         status = cunei_export_option_prepare(&values->exporting, name ? name : "trace",
                                              values->force);
     if (status == CUNEI_OPTIONS_CONTINUE)
-        status = cunei_export_option_write(&values->exporting, path, &values->export);
+        status =
+            cunei_export_option_write(&values->exporting, path, &values->part.options);
     cunei_export_option_fini(&values->exporting);
     cunei_buffer_fini(&to);
     free(name);
@@ -193,25 +164,18 @@ static int settle(struct values *values)
     if (values->file && strchr(values->to, ':'))
         return cunei_cmd_usage("--to %s and -o %s both name a file; give one of them",
                                values->to, values->file);
-    if (values->export.names && !is_format(values->to, "ctf"))
+    if (values->part.options.names && !is_format(values->to, "ctf"))
         return cunei_cmd_usage("--names needs --to ctf: other formats name every "
                                "function");
-    if (values->export.raw_cells && !is_format(values->to, "csv"))
+    if (values->part.options.raw_cells && !is_format(values->to, "csv"))
         return cunei_cmd_usage("--raw-cells needs --to csv: other formats have no "
                                "cells");
-    int status = cunei_time_range_settle(&values->window);
-    values->export.from_ns = values->window.from_ns;
-    values->export.until_ns = values->window.until_ns;
-    values->export.processes =
-        (struct cunei_trace_choice){values->processes.items, values->processes.count};
-    values->export.threads = values->threads.items;
-    values->export.thread_count = values->threads.count;
-    return status;
+    return cunei_export_part_settle(&values->part);
 }
 
 static int run_export(int argc, char **argv)
 {
-    struct values values = {.export = CUNEI_EXPORT_DEFAULTS,
+    struct values values = {.part = CUNEI_EXPORT_PART_DEFAULTS,
                             .exporting.has_stdout = true};
 
     int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
@@ -223,9 +187,7 @@ static int run_export(int argc, char **argv)
         status = settle(&values);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = export_trace(&values, argv[1]);
-    cunei_option_list_fini(&values.processes);
-    cunei_option_list_fini(&values.threads);
-    cunei_patterns_fini(&values.export.patterns);
+    cunei_export_part_fini(&values.part);
     return status;
 }
 

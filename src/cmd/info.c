@@ -18,6 +18,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/info_count.h"
+#include "python/refusal_reason.h"
 #include "text/terminal_text.h"
 #include "trace/exit_words.h"
 #include "trace/trace.h"
@@ -143,10 +144,10 @@ static void put_lost(struct cunei_buffer *out, const struct cunei_process *proce
         uint64_t count;
         const char *why;
     } reasons[] = {
-        {process->lost_no_space, process->stop_errno
-                                     ? strerror((int)process->stop_errno)
-                                 : process->full ? "of --max-size"
-                                                 : "they could not be written"},
+        {process->lost_no_space,
+         process->stop_errno ? cunei_write_failure_text((int)process->stop_errno)
+         : process->full     ? "of --max-size"
+                             : "they could not be written"},
         {process->lost_no_stream, "no stream could be made for their thread"},
         {process->lost_no_function,
          "there was no room for more functions, or names of regions and counters"},

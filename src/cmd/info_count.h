@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/event_count.h"
+#include "model/facts/event_count.h"
 #include "trace/trace.h"
 
 struct cunei_info_count {

@@ -16,9 +16,9 @@
 #include "trace/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
-    &cunei_cmd_run,     &cunei_cmd_record,  &cunei_cmd_report, &cunei_cmd_export,
-    &cunei_cmd_compare, &cunei_cmd_filter,  &cunei_cmd_replay, &cunei_cmd_dump,
-    &cunei_cmd_info,    &cunei_cmd_recover, &cunei_cmd_doctor,
+    &cunei_cmd_run,    &cunei_cmd_record,  &cunei_cmd_report,  &cunei_cmd_view,
+    &cunei_cmd_export, &cunei_cmd_compare, &cunei_cmd_filter,  &cunei_cmd_replay,
+    &cunei_cmd_dump,   &cunei_cmd_info,    &cunei_cmd_recover, &cunei_cmd_doctor,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -37,6 +37,7 @@ static void print_help(FILE *to)
             "  cunei run app.py              run it, then show where the time went\n"
             "  cunei record -o DIR app.py    record every call to DIR\n"
             "  cunei report DIR              show the report of a recording\n"
+            "  cunei view DIR                show it in the browser\n"
             "\n"
             "Help on one command: cunei help COMMAND\n");
 }

@@ -50,9 +50,9 @@ static int make_directory(struct cunei_recorded_run *recording,
         recording->directory = cunei_trace_directory_make_new(
             name.data, &recording->shown, &recording->directory_id, &reason);
     } else if (*values->directory) {
-        recording->directory =
-            cunei_trace_directory_make(values->directory, "-o", values->recording.force,
-                                       &recording->directory_id, &reason);
+        recording->directory = cunei_trace_directory_make(
+            values->directory, "-o", values->recording.force, &recording->directory_id,
+            &recording->directory_existed, &reason);
         recording->shown = strdup(values->directory);
     } else
         cunei_buffer_append_text(&reason, "-o needs the name of a directory");
@@ -73,7 +73,8 @@ static int record(struct cunei_recorded_run *recording, struct values *values)
         status = cunei_recorded_run_execute(recording);
         if (status != EXIT_SUCCESS)
             (void)cunei_trace_directory_remove_unused(recording->directory,
-                                                      &recording->directory_id);
+                                                      &recording->directory_id,
+                                                      recording->directory_existed);
     }
     if (status != EXIT_SUCCESS)
         return status;

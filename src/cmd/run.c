@@ -62,9 +62,9 @@ static int make_directory(struct cunei_recorded_run *recording,
 
     recording->directory =
         values->save
-            ? cunei_trace_directory_make(values->save, "--save",
-                                         values->recording.force,
-                                         &recording->directory_id, &reason)
+            ? cunei_trace_directory_make(
+                  values->save, "--save", values->recording.force,
+                  &recording->directory_id, &recording->directory_existed, &reason)
             : cunei_trace_directory_make_temporary(&recording->directory_id, &reason);
     if (recording->directory)
         recording->shown = strdup(values->save ? values->save : recording->directory);
@@ -145,7 +145,8 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
             report(recording, values, out);
         if (status != EXIT_SUCCESS)
             (void)cunei_trace_directory_remove_unused(recording->directory,
-                                                      &recording->directory_id);
+                                                      &recording->directory_id,
+                                                      recording->directory_existed);
         else if (!values->save)
             remove_or_note(recording);
     }

@@ -18,7 +18,7 @@
 #include "export/selection.h"
 #include "export/write_buffer.h"
 #include "export/writers.h"
-#include "model/call_edges.h"
+#include "model/facts/call_edges.h"
 #include "text/names.h"
 
 struct writer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A table with a row for each span (model/spans.h), and for each event of the program's
- * own, for pandas, DuckDB and Spark.
+ * A table with a row for each span (model/spans/spans.h), and for each event of the
+ * program's own, for pandas, DuckDB and Spark.
  *
  * A row is written when its span ends.  If that began in an earlier piece, the piece in
  * which it ends keeps what it knows, and the join of the two writes the row.  Both ends

@@ -17,8 +17,8 @@
 #include "export/selection.h"
 #include "export/task_names.h"
 #include "export/writers.h"
-#include "model/event_count.h"
-#include "model/tasks.h"
+#include "model/facts/event_count.h"
+#include "model/facts/tasks.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 

@@ -14,7 +14,7 @@
 #include "export/export.h"
 #include "export/selection.h"
 #include "export/stream_encoding.h"
-#include "model/piece_join.h"
+#include "model/spans/piece_join.h"
 #include "trace/pieces.h"
 
 #define PIECE_BYTES (1 * CUNEI_MIB)

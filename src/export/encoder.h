@@ -3,9 +3,9 @@
  * How a format writes calls: an encoder is its methods, an encoding the bytes that they
  * write of one piece of a stream.
  *
- * Spans (model/spans.h) come in, with their events between them.  Here arguments join
- * the begin of their call and results its end, late parameters wait for the end, two
- * events become a pause for garbage collection, and instants get their description.
+ * Spans (model/spans/spans.h) come in, with their events between them.  Here arguments
+ * join the begin of their call and results its end, late parameters wait for the end,
+ * two events become a pause for garbage collection, and instants get their description.
  */
 #ifndef CUNEI_EXPORT_ENCODER_H
 #define CUNEI_EXPORT_ENCODER_H
@@ -20,8 +20,8 @@
 #include "export/instant.h"
 #include "export/late_parameters.h"
 #include "export/task_names.h"
-#include "model/spans.h"
-#include "model/wall_clock.h"
+#include "model/facts/wall_clock.h"
+#include "model/spans/spans.h"
 #include "trace/trace.h"
 
 struct cunei_export;

@@ -48,7 +48,7 @@ struct cunei_export {
     uint64_t lost;  /* events that the recording lost, as far as they are known … */
     uint64_t missing_packets; /* … and packets */
     const char *unmatched;    /* the name that no thread has; borrowed */
-    bool is_folded;           /* not all call paths are kept (model/call_tree.h) */
+    bool is_folded; /* not all call paths are kept (model/facts/call_tree.h) */
     size_t damage_count;
     struct cunei_trace_error damage; /* the first */
 

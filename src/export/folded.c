@@ -13,7 +13,7 @@
 #include "export/selection.h"
 #include "export/write_buffer.h"
 #include "export/writers.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 
 struct writer {
     const struct cunei_analysis *analysis;

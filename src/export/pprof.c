@@ -18,7 +18,7 @@
 #include "export/selection.h"
 #include "export/write_buffer.h"
 #include "export/writers.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 #include "text/names.h"
 
 enum profile_field {

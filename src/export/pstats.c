@@ -20,7 +20,7 @@
 #include "export/selection.h"
 #include "export/write_buffer.h"
 #include "export/writers.h"
-#include "model/call_edges.h"
+#include "model/facts/call_edges.h"
 
 /* A function as cProfile knows it. */
 struct entry {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "model/call_edges.h"
-#include "model/call_tree.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
 #include "wire/user_event.h"
 
 struct share {

@@ -10,7 +10,7 @@
 #include "base/glob.h"
 #include "base/vector.h"
 #include "export/export.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 #include "trace/trace_begin.h"
 
 /* Regions stay unless the format has none, or a pattern excludes them. */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/packet_cut.h"
-#include "model/wall_clock.h"
+#include "model/facts/wall_clock.h"
+#include "model/walk/packet_cut.h"
 
 struct cunei_export;
 struct cunei_trace_packet;

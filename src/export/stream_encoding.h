@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/packet_cut.h"
-#include "model/packet_gap.h"
-#include "model/spans.h"
+#include "model/profile/packet_gap.h"
+#include "model/spans/spans.h"
+#include "model/walk/packet_cut.h"
 #include "trace/trace.h"
 
 struct cunei_encoding;

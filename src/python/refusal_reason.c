@@ -64,6 +64,12 @@ const char *cunei_refusal_reason_text(int reason)
     }
 }
 
+const char *cunei_write_failure_text(int error)
+{
+    return error == CUNEI_REFUSAL_MOVED ? cunei_refusal_reason_text(error)
+                                        : strerror(error);
+}
+
 void cunei_refusal_reason_format(int reason, struct cunei_buffer *out)
 {
     char subject[64];

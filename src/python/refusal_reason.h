@@ -40,4 +40,7 @@ const char *cunei_refusal_reason_text(int reason);
 /* Append the same; of an incompatible request, with all details. */
 void cunei_refusal_reason_format(int reason, struct cunei_buffer *out);
 
+/* Such a clause for the errno of a write to the trace that failed. */
+const char *cunei_write_failure_text(int error);
+
 #endif

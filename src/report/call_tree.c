@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The call tree of a report, with total times. */
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 
 #include <errno.h>
 #include <inttypes.h>

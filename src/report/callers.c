@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
-#include "model/call_edges.h"
+#include "model/facts/call_edges.h"
 #include "report/function_choice.h"
 #include "report/section.h"
 #include "text/format.h"

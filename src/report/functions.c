@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The functions of a report, one row each.  A column is one row of `columns`. */
 #include "analysis/function_numbers.h"
-#include "model/waiting_functions.h"
+#include "model/facts/waiting_functions.h"
 #include "report/note.h"
 #include "report/ranking.h"
 #include "report/section.h"

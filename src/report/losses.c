@@ -3,32 +3,32 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
+#include "python/refusal_reason.h"
 #include "report/lost_hooks.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/terminal_text.h"
 
-/* Why a process stopped writing; NULL: it did not. */
+/* Why a process could not write; NULL: it could, or the reason is unknown. */
 static const char *stop_reason(const struct cunei_process *process)
 {
-    if (!process->full)
-        return NULL;
     if (process->stop_errno == 0)
-        return "the limit of --max-size was reached";
+        return process->full ? "the limit of --max-size was reached" : NULL;
     if (process->stop_errno == ENOSPC)
         return "the file system has less than 1 GiB or 5 % free";
     if (process->stop_errno == EFBIG)
         return "a file reached the limit of 'ulimit -f'";
-    return strerror((int)(process->stop_errno & 0xff));
+    return cunei_write_failure_text((int)(process->stop_errno & 0xff));
 }
 
 static const char *loss_reason(const struct cunei_process *process)
 {
-    if (process->full)
-        return stop_reason(process);
+    const char *reason = stop_reason(process);
+
+    if (reason)
+        return reason;
     if (process->lost_no_stream > 0)
         return "a thread got no stream: no memory, no disk space or no permission";
     if (process->lost_no_function > 0)
@@ -70,7 +70,7 @@ static int note_dropped(const struct cunei_report *report)
         return 0;
     cunei_format_several(&words, report->analysis->dropped_packets, "packet");
     cunei_buffer_format(&words, " dropped: %s",
-                        reason ? reason : "there was no space for them");
+                        reason ? reason : "they could not be written");
     return cunei_note_print(report, "dropped", CUNEI_INK_BAD, &words);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
-#include "model/waiting_functions.h"
+#include "model/facts/waiting_functions.h"
 #include "report/section.h"
 #include "wire/user_event.h"
 

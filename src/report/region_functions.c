@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 #include "report/section.h"
 #include "wire/user_event.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "base/vector.h"
-#include "model/walk.h"
+#include "model/walk/walk.h"
 
 void cunei_replay_arguments_fini(struct cunei_replay_arguments *arguments)
 {

@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "model/tasks.h"
-#include "model/walk.h"
+#include "model/facts/tasks.h"
+#include "model/walk/walk.h"
 #include "report/replay_arguments.h"
 #include "text/style.h"
 #include "trace/trace.h"

@@ -2,7 +2,7 @@
 #include "report/waiting.h"
 
 #include "analysis/analysis.h"
-#include "model/waiting_functions.h"
+#include "model/facts/waiting_functions.h"
 
 struct cunei_waiting cunei_waiting_of(const struct cunei_analysis *analysis, bool idle)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Waiting, which a report shows apart from work (model/waiting_functions.h). */
+/* Waiting, which a report shows apart from work (model/facts/waiting_functions.h). */
 #ifndef CUNEI_REPORT_WAITING_H
 #define CUNEI_REPORT_WAITING_H
 

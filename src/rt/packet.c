@@ -149,11 +149,14 @@ static void discard(struct cunei_recorder_state *recording, struct cunei_stream 
 {
     count_lost(recording, stream);
     invalidate(stream->packet);
-    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -E2BIG) {
-        recording->live->stop_errno = error == -E2BIG ? 0 : (uint32_t)-error;
+    if (error == 0)
+        return; /* the reason of the first one stays */
+    recording->live->stop_errno = error == -E2BIG    ? 0
+                                  : error == -ENOENT ? ESTALE
+                                                     : (uint32_t)-error;
+    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -E2BIG)
         atomic_store_explicit(&recording->live->state, CUNEI_LIVE_FULL,
                               memory_order_relaxed);
-    }
 }
 
 /*

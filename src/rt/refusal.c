@@ -134,11 +134,20 @@ int cunei_refusal_listen(struct cunei_launcher *launcher)
     return -error;
 }
 
-static void add(struct cunei_refusals *refusals, int64_t error)
+static void add_moved(struct cunei_refusals *refusals, int64_t pid)
+{
+    if (refusals->moved_count < CUNEI_REFUSAL_PIDS)
+        refusals->moved[refusals->moved_count] = pid;
+    refusals->moved_count++;
+}
+
+static void add(struct cunei_refusals *refusals, int64_t pid, int64_t error)
 {
     int reason = error > 0 && error <= CUNEI_REFUSAL_MAX ? (int)error : 0;
 
     refusals->count++;
+    if (reason == CUNEI_REFUSAL_MOVED)
+        add_moved(refusals, pid);
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++) {
         if (refusals->reasons[i].count && refusals->reasons[i].error != reason)
             continue;
@@ -164,11 +173,12 @@ static bool is_trusted(int folder, const char *name, uid_t owner)
 static void collect_files(DIR *folder, uid_t owner, struct cunei_refusals *refusals)
 {
     for (struct dirent *entry; (entry = readdir(folder));) {
+        const size_t prefix = strlen(CUNEI_REFUSAL_NAME);
         const char *dash = strrchr(entry->d_name, '-');
-        if (strncmp(entry->d_name, CUNEI_REFUSAL_NAME, strlen(CUNEI_REFUSAL_NAME)) ==
-                0 &&
-            dash && is_trusted(dirfd(folder), entry->d_name, owner))
-            add(refusals, strtol(dash + 1, NULL, 10));
+        if (strncmp(entry->d_name, CUNEI_REFUSAL_NAME, prefix) == 0 &&
+            is_trusted(dirfd(folder), entry->d_name, owner))
+            add(refusals, strtol(entry->d_name + prefix, NULL, 10),
+                strtol(dash + 1, NULL, 10));
     }
 }
 
@@ -260,7 +270,7 @@ static void collect_messages(int listener, uint64_t secret,
         struct message message = {0};
         if (receive(fd, secret, until_ns < end_ns ? until_ns : end_ns, &message) &&
             is_first(&senders, fd, message.pid))
-            add(refusals, message.error);
+            add(refusals, message.pid, message.error);
         close(fd);
     }
     free(senders.items);

@@ -27,6 +27,7 @@
 #define CUNEI_REFUSAL_NAME ".refused-" /* then PID-REASON */
 
 #define CUNEI_REFUSAL_REASONS 8
+#define CUNEI_REFUSAL_PIDS    64
 
 struct cunei_buffer;
 struct cunei_launcher;
@@ -37,7 +38,9 @@ struct cunei_refusals {
     struct {
         int error; /* see python/refusal_reason.h */
         unsigned count;
-    } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, in order of arrival */
+    } reasons[CUNEI_REFUSAL_REASONS];  /* those with a count, in order of arrival */
+    unsigned moved_count;              /* processes whose folder was moved … */
+    int64_t moved[CUNEI_REFUSAL_PIDS]; /* … and the first of them */
 };
 
 /* Never fails, never waits.  `pid`: this process, or a child that cannot record. */

@@ -70,7 +70,7 @@ struct cunei_live {
     _Atomic uint32_t state;        /* enum cunei_live_state */
     _Atomic uint32_t generation;   /* reserved: of the configuration */
     _Atomic uint32_t stream_count; /* slots in use, from 0 */
-    uint32_t stop_errno;           /* why the state is FULL; 0: by --max-size */
+    uint32_t stop_errno;           /* of the last write that failed; 0: --max-size */
     uint32_t reserved32;
     uint64_t reserved[7];
     _Atomic uint64_t counters[CUNEI_LIVE_COUNTERS];

@@ -42,7 +42,7 @@ struct cunei_process {
     uint64_t write_cpu_ns;  /* … and of that, on a processor */
     uint64_t event_cost_ps; /* calibrated cost of an event without it; 0: unknown */
     uint64_t budget;        /* for both, in millionths of the run time; 0: no limit */
-    uint64_t stop_errno;    /* why space ran out; 0: it did not, or by --max-size */
+    uint64_t stop_errno;    /* of a write that failed; 0: none, or --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */
     bool forked;            /* it began as a copy of its parent, which is recorded */

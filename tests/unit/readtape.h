@@ -3,7 +3,7 @@
 #ifndef CUNEI_TESTS_READTAPE_H
 #define CUNEI_TESTS_READTAPE_H
 
-#include "model/profile.h"
+#include "model/profile/profile.h"
 #include "packets.h"
 
 static struct tape tape;

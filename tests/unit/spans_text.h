@@ -13,9 +13,9 @@
 
 #include "base/buffer.h"
 #include "chance.h"
-#include "model/packet_cut.h"
-#include "model/piece_join.h"
-#include "model/spans.h"
+#include "model/spans/piece_join.h"
+#include "model/spans/spans.h"
+#include "model/walk/packet_cut.h"
 
 static struct tape tape;
 static struct cunei_buffer spans_text;

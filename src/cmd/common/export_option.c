@@ -63,6 +63,16 @@ static const char *find_format(struct cunei_export_option *exporting)
     return colon ? colon + 1 : NULL;
 }
 
+char *cunei_export_option_name(const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *last = real ? strrchr(real, '/') : NULL;
+    char *name = strdup(last && last[1] ? last + 1 : "trace");
+
+    free(real);
+    return name;
+}
+
 /* app.py is exported to app.json, not to app.py.json. */
 static int stem_size(const char *name)
 {

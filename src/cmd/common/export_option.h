@@ -40,6 +40,10 @@ struct cunei_export_option {
 
 extern const struct cunei_option cunei_export_option_options[];
 
+/* A trace directory's own name, for files that are made of it; owned by the caller.
+ * NULL: not enough memory. */
+char *cunei_export_option_name(const char *path);
+
 /*
  * Parse --to and check that the file can be written; its name comes from `name` unless
  * --to has one.  Returns as cunei_options_parse.

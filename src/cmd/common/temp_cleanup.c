@@ -23,6 +23,7 @@ static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 
 static char watched[PATH_MAX];
 static volatile sig_atomic_t is_watching;
+static int inner; /* watches inside the one that counts */
 static struct sigaction before[SIGNAL_COUNT];
 
 /* As getdents64 writes it: readdir may allocate, which a signal handler must not. */
@@ -98,6 +99,10 @@ static void leave(int number)
 
 void cunei_temp_cleanup_watch(const char *path)
 {
+    if (is_watching) {
+        inner++;
+        return;
+    }
     int size = snprintf(watched, sizeof(watched), "%s", path);
 
     if (size < 0 || (size_t)size >= sizeof(watched))
@@ -114,6 +119,10 @@ void cunei_temp_cleanup_watch(const char *path)
 
 void cunei_temp_cleanup_forget(void)
 {
+    if (inner > 0) {
+        inner--;
+        return;
+    }
     if (!is_watching)
         return;
     for (size_t i = 0; i < SIGNAL_COUNT; i++)

@@ -6,7 +6,8 @@
  *     … write it …
  *     cunei_temp_cleanup_forget();
  *
- * One file at a time, from the main thread.
+ * One file at a time, from the main thread; or a folder, and while that is watched the
+ * files in it: the outer watch removes them all.
  */
 #ifndef CUNEI_CMD_COMMON_TEMP_CLEANUP_H
 #define CUNEI_CMD_COMMON_TEMP_CLEANUP_H

@@ -47,9 +47,8 @@ void cunei_viewer_format_how(const struct cunei_export_format *format, const cha
 }
 
 /* In a session of its own, and without output, which would mix with ours. */
-static int start(const char *program, const char *name, const char *file, pid_t *pid)
+static int start(const char *program, char *const *argv, pid_t *pid)
 {
-    char *argv[] = {(char *)(uintptr_t)name, (char *)(uintptr_t)file, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
 
@@ -84,9 +83,17 @@ static bool gives_up(pid_t pid)
            !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+int cunei_viewer_start(const char *program, char *const *argv)
+{
+    pid_t pid = 0;
+    int rc = start(program, argv, &pid);
+
+    return rc == 0 && gives_up(pid) ? -ECHILD : rc;
+}
+
 /* Of a folder, the viewer gets the file `entry` in it. */
 static int start_on(const struct cunei_export_format *format, const char *program,
-                    const char *file, pid_t *pid)
+                    const char *file)
 {
     struct cunei_buffer path = {0};
 
@@ -94,7 +101,8 @@ static int start_on(const struct cunei_export_format *format, const char *progra
     cunei_buffer_format(&path, "%s%s", file[0] == '-' ? "./" : "", file);
     if (format->entry)
         cunei_buffer_format(&path, "/%s", format->entry);
-    int rc = path.failed ? -ENOMEM : start(program, format->opener, path.data, pid);
+    char *argv[] = {(char *)(uintptr_t)format->opener, path.data, NULL};
+    int rc = path.failed ? -ENOMEM : cunei_viewer_start(program, argv);
     cunei_buffer_fini(&path);
     return rc;
 }
@@ -103,20 +111,19 @@ void cunei_viewer_open(const struct cunei_export_format *format, const char *fil
 {
     char *program = format->opener ? cunei_search_path_find(format->opener) : NULL;
     struct cunei_buffer how = {0};
-    pid_t pid = 0;
 
     cunei_viewer_format_how(format, file, &how);
-    int rc = program ? start_on(format, program, file, &pid) : 0;
+    int rc = program ? start_on(format, program, file) : 0;
     if (!format->opener)
         cunei_cmd_note("--open has no program for %s; %s", format->name, how.data);
     else if (!program)
         cunei_cmd_note("cannot open '%s': %s is not installed; %s", file,
                        format->opener, how.data);
-    else if (rc < 0)
-        (void)cunei_cmd_fail(rc, "cannot open '%s'", file);
-    else if (gives_up(pid))
+    else if (rc == -ECHILD)
         cunei_cmd_note("cannot open '%s': %s failed; %s", file, format->opener,
                        how.data);
+    else if (rc < 0)
+        (void)cunei_cmd_fail(rc, "cannot open '%s'", file);
     cunei_buffer_fini(&how);
     free(program);
 }

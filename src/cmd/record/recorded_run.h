@@ -15,6 +15,7 @@
 #ifndef CUNEI_CMD_RECORD_RECORDED_RUN_H
 #define CUNEI_CMD_RECORD_RECORDED_RUN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/safe_open.h"
@@ -34,6 +35,7 @@ struct cunei_recorded_run {
     uint64_t frequency;                /* of the clock */
     char *directory;                   /* owned: absolute */
     struct cunei_file_id directory_id; /* by which it is recognized */
+    bool directory_existed;            /* before, so it is not removed */
     char *shown;                       /* owned: the directory as the user named it */
     int listener;    /* receives why processes could not record; 0 or less: none */
     uint64_t secret; /* that their messages carry */

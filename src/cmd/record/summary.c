@@ -17,7 +17,7 @@
 #include "cmd/record/recorded_run.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/suggest/pattern.h"
-#include "model/event_count.h"
+#include "model/facts/event_count.h"
 #include "python/refusal_reason.h"
 #include "python/version_limits.h"
 #include "report/lost_hooks.h"
@@ -35,7 +35,8 @@ struct summary {
     uint64_t bytes;
     uint64_t damaged; /* streams that could be read in part only */
     bool full;
-    int full_errno; /* why; 0: --max-size */
+    int stop_errno;    /* of a write that failed; 0: none, or --max-size */
+    bool lacks_folder; /* of a process whose losses are not known */
     struct cunei_refusals refusals;
     struct cunei_progress_bar progress;
     uint64_t done_bytes; /* read of total_bytes */
@@ -89,10 +90,9 @@ static void count_process(struct summary *summary,
     summary->lost += description->lost;
     summary->lost_no_stream += description->lost_no_stream;
     summary->lost_no_function += description->lost_no_function;
-    if (description->full && (!summary->full || description->stop_errno)) {
-        summary->full = true;
-        summary->full_errno = (int)description->stop_errno;
-    }
+    summary->full |= description->full;
+    if (description->stop_errno)
+        summary->stop_errno = (int)description->stop_errno;
 }
 
 /* Processes that could not record have left a file or a message. */
@@ -118,29 +118,39 @@ static void note_refusals(const struct cunei_refusals *refusals)
     cunei_buffer_fini(&why);
 }
 
-/* Whether the folder of a process was not at its place when it ended. */
-static bool has_moved(const struct cunei_refusals *refusals)
+static bool has_process(const struct cunei_trace *trace, int64_t pid)
 {
     bool has = false;
 
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++)
-        has |= refusals->reasons[i].count > 0 &&
-               refusals->reasons[i].error == CUNEI_REFUSAL_MOVED;
+    for (size_t i = 0; i < trace->process_count; i++)
+        has |= trace->processes[i].metadata.pid == pid;
     return has;
+}
+
+/* Whether a process lost its folder, and the trace does not have it under another
+ * name. */
+static bool lacks_folder(const struct cunei_trace *trace,
+                         const struct cunei_refusals *refusals)
+{
+    bool lacks = refusals->moved_count > CUNEI_REFUSAL_PIDS;
+
+    for (size_t i = 0; i < refusals->moved_count && i < CUNEI_REFUSAL_PIDS; i++)
+        lacks |= !has_process(trace, refusals->moved[i]);
+    return lacks;
 }
 
 /* Append why events are missing; nothing where none are. */
 static void explain(const struct summary *summary, struct cunei_buffer *why)
 {
-    if (summary->full && summary->full_errno == ENOSPC)
+    if (summary->full && summary->stop_errno == ENOSPC)
         cunei_buffer_append_text(why, "recording stopped: the file system has less "
                                       "than 1 GiB or 5 % free");
-    else if (summary->full && summary->full_errno == EFBIG)
+    else if (summary->full && summary->stop_errno == EFBIG)
         cunei_buffer_append_text(why, "recording stopped: a file reached the size that "
                                       "'ulimit -f' allows");
-    else if (summary->full && summary->full_errno)
+    else if (summary->full && summary->stop_errno)
         cunei_buffer_format(why, "recording stopped: %s",
-                            strerror(summary->full_errno));
+                            strerror(summary->stop_errno));
     else if (summary->full)
         cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
     else if (summary->lost_no_stream)
@@ -151,6 +161,9 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
         cunei_buffer_append_text(
             why, "events were lost: the table of functions, or of names "
                  "of regions and counters, was full");
+    else if (summary->lost && summary->stop_errno)
+        cunei_buffer_format(why, "events were lost: %s",
+                            cunei_write_failure_text(summary->stop_errno));
     else if (summary->lost)
         cunei_buffer_append_text(why, "events were lost: they could not be written");
     else if (summary->damaged)
@@ -209,7 +222,7 @@ static void note_counts(const struct cunei_recorded_run *recording,
     cunei_buffer_append_text(&text, ", ");
     cunei_format_several(&text, summary->count.calls, "call");
     cunei_buffer_append_text(&text, ", ");
-    if (has_moved(&summary->refusals))
+    if (summary->lacks_folder)
         cunei_buffer_append_text(&text, "an unknown number");
     else
         cunei_format_count(&text, summary->lost);
@@ -321,6 +334,7 @@ static void count_trace(const struct cunei_recorded_run *recording,
     struct summary summary = {.progress = {.what = "counting"}};
 
     collect_refusals(recording, &summary.refusals);
+    summary.lacks_folder = lacks_folder(trace, &summary.refusals);
     for (size_t i = 0; i < trace->process_count; i++) {
         for (size_t j = 0; j < trace->processes[i].stream_count; j++)
             summary.total_bytes += trace->processes[i].streams[j].size;
@@ -349,7 +363,8 @@ static int load(const struct cunei_recorded_run *recording, bool quiet,
         if (!quiet)
             collect_refusals(recording, &refusals);
         removed = cunei_trace_directory_remove_unused(recording->directory,
-                                                      &recording->directory_id);
+                                                      &recording->directory_id,
+                                                      recording->directory_existed);
     }
     if (rc < 0 && removed == -EEXIST)
         (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);

@@ -228,7 +228,7 @@ static bool is_at(const char *path, const struct cunei_file_id *id)
 
 /* All of it is done in the directory that was opened, whatever is at its path then. */
 static int remove_trace(const char *path, const struct cunei_file_id *id,
-                        enum purpose purpose)
+                        enum purpose purpose, bool is_kept)
 {
     struct content content = {.owner = geteuid()};
     struct stat status;
@@ -244,7 +244,8 @@ static int remove_trace(const char *path, const struct cunei_file_id *id,
         content.owner = status.st_uid;
     if (rc == 0) {
         rc = walk(fd, purpose, &content);
-        if (is_at(path, id) && rmdir(path) < 0 && rc == 0 && errno != ENOTEMPTY)
+        if (!is_kept && is_at(path, id) && rmdir(path) < 0 && rc == 0 &&
+            errno != ENOTEMPTY)
             rc = -errno;
     }
     close(fd);
@@ -253,13 +254,13 @@ static int remove_trace(const char *path, const struct cunei_file_id *id,
 
 int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id)
 {
-    return remove_trace(path, id, REMOVE);
+    return remove_trace(path, id, REMOVE, false);
 }
 
 int cunei_trace_directory_remove_unused(const char *path,
-                                        const struct cunei_file_id *id)
+                                        const struct cunei_file_id *id, bool is_kept)
 {
-    return remove_trace(path, id, REMOVE_UNUSED);
+    return remove_trace(path, id, REMOVE_UNUSED, is_kept);
 }
 
 unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid)
@@ -370,7 +371,8 @@ static char *accept_existing(const char *path, const char *option, bool force,
 }
 
 char *cunei_trace_directory_make(const char *path, const char *option, bool force,
-                                 struct cunei_file_id *id, struct cunei_buffer *reason)
+                                 struct cunei_file_id *id, bool *existed,
+                                 struct cunei_buffer *reason)
 {
     bool made = mkdir(path, 0700) == 0;
 
@@ -382,6 +384,7 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
     }
     char *absolute =
         made ? identify(path, id) : accept_existing(path, option, force, id, reason);
+    *existed = !made;
     if (!absolute && !reason->size)
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(errno));
     return absolute;

@@ -22,9 +22,11 @@ struct cunei_file_id;
  * Create the directory `path`, and return its absolute path, owned by the caller.  With
  * `force` an existing trace is removed; `path` may be a link to it.  NULL: it failed,
  * and `reason` has the sentence why; `option` is the option that chooses another.
+ * `*existed`: whether the directory was there before.
  */
 char *cunei_trace_directory_make(const char *path, const char *option, bool force,
-                                 struct cunei_file_id *id, struct cunei_buffer *reason);
+                                 struct cunei_file_id *id, bool *existed,
+                                 struct cunei_buffer *reason);
 
 /*
  * Create the directory `name`, or `name`-1, `name`-2, … where another user, for
@@ -46,9 +48,9 @@ char *cunei_trace_directory_make_temporary(struct cunei_file_id *id,
 int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id);
 
 /* The same for any directory, if nothing was recorded; -EEXIST: something was, readable
- * or not. */
+ * or not.  `is_kept`: the empty directory stays. */
 int cunei_trace_directory_remove_unused(const char *path,
-                                        const struct cunei_file_id *id);
+                                        const struct cunei_file_id *id, bool is_kept);
 
 /* How many processes still record to `path`; one of them goes to `*pid`. */
 unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid);

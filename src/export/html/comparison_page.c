@@ -8,7 +8,7 @@
 
 #include "analysis/comparison.h"
 #include "export/html/page.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 #include "text/format.h"
 
 /* A node of both sides. */

@@ -15,7 +15,7 @@
 #include "export/selection.h"
 #include "export/task_names.h"
 #include "export/writers.h"
-#include "model/call_tree.h"
+#include "model/facts/call_tree.h"
 #include "text/format.h"
 #include "text/names.h"
 

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "export/pagebytes.h"
 #include "export/write_buffer.h"
-#include "model/call_tree.h"
-#include "model/functions.h"
+#include "model/facts/call_tree.h"
+#include "model/facts/functions.h"
 
 int cunei_page_flow(struct cunei_page *page)
 {

@@ -12,7 +12,7 @@
 #include "export/html/counter_tracks.h"
 #include "export/html/html.h"
 #include "export/html/timeline_notes.h"
-#include "model/text_set.h"
+#include "model/facts/text_set.h"
 
 /* Marks of a kind that a thread has at most, and all threads about. */
 #define MARKS_MAX       20000u

@@ -206,6 +206,10 @@ def run_info(cunei, trace):
         run(cunei, "info", trace, *words)
 
 
+def run_view(cunei, trace):
+    run(cunei, "view", trace)
+
+
 def run_recover(cunei, trace):
     for words in ([], ["--force"]):
         run(cunei, "recover", trace, *words)
@@ -214,6 +218,7 @@ def run_recover(cunei, trace):
 # `run`, `record` and `doctor` read no trace.
 READERS = {
     "report": run_report,
+    "view": run_view,
     "export": run_export,
     "compare": run_compare,
     "filter": run_filter,

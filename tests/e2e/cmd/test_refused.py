@@ -95,7 +95,7 @@ if os.path.exists("trace"):
     printed = run(cunei, CHILDREN.format(prepare=prepare, restore=""))
 
     assert printed[1:] == [
-        "cunei: events were lost: they could not be written",
+        "cunei: events were lost: Read-only file system",
         "cunei: 3 processes could not be recorded: Read-only file system",
     ]
     assert len(ctf.read(cunei.folder / "trace").processes) == 1

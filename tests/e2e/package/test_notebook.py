@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""%%cunei and %cunei_report in a real kernel, and in a terminal's IPython."""
+"""%%cunei, %cunei and %cunei_report in a real kernel, and in a terminal's IPython."""
 
 import json
 import os
@@ -56,7 +56,16 @@ CELLS = {
     "await": "%%cunei\nimport asyncio\nawait asyncio.sleep(0)",
     "help": "%%cunei --help\n1",
     "line help": "%cunei --help",
-    "line": "%cunei work(3)",
+    "line": "%cunei --no-flame work(3000)",
+    "braces": "%cunei -n 3 --no-flame -o 'a b' f\"{work(3)} it's $HOME\"",
+    "assigns": "%cunei --no-flame three = work(3)\nthree",
+    "minus": "%cunei --no-flame -- -work(3)",
+    "silent line": "%cunei --no-flame work(3);",
+    "line fails": "%cunei --no-flame work('x')",
+    "line option": "%cunei --wrong work(3)",
+    "no statement": "%cunei --no-flame",
+    "awaits": "%cunei await work(3)",
+    "word": "%%cunei work(3)\n1",
     "empty": "%%cunei",
     "threads": f"%%cunei --no-flame -n 0\n{THREADS}",
     "project": "%%cunei --only-project\nimport json\njson.dumps(work(3))",
@@ -145,6 +154,23 @@ def test_a_cell_does_what_it_does_without(notebook):
     assert not notebook.shown("quiet", "text/plain")[1:]
     assert ", 1 call · " in notebook.shown("quiet", "text/plain")[0]
     assert notebook.shown("after", "text/plain") == ["(7, 5)"]
+
+
+def test_a_statement_is_recorded_and_shown(notebook):
+    table, value = notebook.shown("line", "text/plain")
+
+    assert "work" in table and "<lambda>" in table and "3 000" in table
+    assert value == str(sum(i * i for i in range(3000)))
+    _, text = notebook.shown("braces", "text/plain")
+    assert text == '"5 it\'s $HOME"'
+    assert (notebook.folder / "a b").is_dir()
+
+
+def test_a_statement_is_any_statement(notebook):
+    assert notebook.shown("assigns", "text/plain")[1:] == ["5"]
+    assert notebook.shown("minus", "text/plain")[1:] == ["-5"]
+    assert len(notebook.shown("silent line", "text/plain")) == 1
+    assert notebook.raised("line fails") == ["TypeError"]
 
 
 def test_the_trace_is_kept(notebook, cunei):
@@ -272,9 +298,12 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
         ("no trace", "nowhere"),
         ("bad filter", "bad.filter:2:1: expected '+ PATTERN'"),
         ("there", "'there' is not empty"),
-        ("line", "unrecognized arguments: work(3); %cunei --help"),
+        ("line option", "unrecognized arguments: --wrong; %cunei --help"),
+        ("no statement", "%cunei: needs a statement"),
+        ("awaits", "cannot record a top-level await"),
+        ("word", "unrecognized arguments: work(3); %cunei --help"),
         ("empty", "the cell body is empty"),
-        ("await", "cannot record a cell with a top-level await"),
+        ("await", "cannot record a top-level await"),
     ],
 )
 def test_impossible_options_are_reported_in_a_sentence(notebook, name, sentence):
@@ -287,7 +316,8 @@ def test_impossible_options_are_reported_in_a_sentence(notebook, name, sentence)
 
 def test_help(notebook):
     assert "--no-flame" in notebook.printed("help")
-    assert notebook.printed("line help") == notebook.printed("help")
+    assert "--no-flame" in notebook.printed("line help")
+    assert "statement" in notebook.printed("line help")
 
 
 def test_it_can_be_unloaded(notebook):

@@ -47,7 +47,7 @@ def test_what_pytest_does_to_report_is_outside(cunei):
     cunei.write("conftest.py", CONFTEST)
     names = ("statistics:mean", "statistics:median", "statistics:mode", "test_it")
     words = [f"--cunei-include={name}" for name in names]
-    result = run(cunei, "--cunei=trace", *words, tests=REPORTING)
+    result = run(cunei, "--cunei-dir=trace", *words, tests=REPORTING)
 
     assert "1 failed, 1 passed" in result.stdout
     found = regions(cunei)
@@ -83,7 +83,7 @@ def test_a_test_takes_its_time_where_pytest_is_recorded_too(cunei, way):
     if way == "launcher":
         result = run(cunei, "--cunei", before=launcher, tests=TIMED)
     else:
-        words = ("--cunei=trace", "--cunei-include=re:.*")
+        words = ("--cunei-dir=trace", "--cunei-include=re:.*")
         result = run(cunei, *words, tests=TIMED)
 
     assert result.returncode == 0, result.stdout
@@ -110,7 +110,7 @@ def test_works():
 
 @pytest.mark.core
 def test_a_stray_end_does_not_end_the_test(cunei):
-    result = run(cunei, "--cunei=trace", tests=STRAY)
+    result = run(cunei, "--cunei-dir=trace", tests=STRAY)
 
     assert result.returncode == 0, result.stdout
     (region,) = regions(cunei).values()

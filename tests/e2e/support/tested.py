@@ -70,6 +70,6 @@ def regions(cunei, **options):
 
 def rows(result):
     """The tests of the table, the slowest first."""
-    head, _, rest = result.stdout.partition("spent in\n")
+    head, _, rest = result.stdout.partition("slowest tests, recorded by cunei")
     assert rest, head
     return [line for line in rest.splitlines() if "test_it.py::" in line]

@@ -235,6 +235,38 @@ def test_a_folder_that_vanishes_is_named_as_the_reason(tmp_path):
     assert not directory.exists()
 
 
+def test_what_a_replaced_folder_lost_is_known_in_the_trace(tmp_path):
+    directory = tmp_path / "trace"
+    with recording(directory, tmp_path) as ended:
+        folder = only_folder(directory)
+        folder.rename(directory / "aside")
+        folder.mkdir(mode=0o700)
+
+    lost = json.loads(cunei("report", "--json", directory).stdout)["lost"]
+    reason = "its folder in the trace was moved, replaced or removed"
+    printed = " ".join(ended.stderr.split())
+    shown = " ".join(cunei("report", directory).stdout.split())
+    assert lost > 0
+    assert f" {lost:,} lost,".replace(",", " ", 1) in printed
+    assert f"cunei: events were lost: {reason} cunei: " in printed
+    assert f" events not recorded: {reason} " in shown
+    assert f" dropped: {reason} " in shown
+    assert re.search(r"wall, ≥ \S+ ms CPU", shown)
+    described = " ".join(cunei("info", directory).stdout.split())
+    assert f" because {reason} " in described
+
+
+def test_an_empty_directory_that_existed_stays(tmp_path):
+    directory, made = tmp_path / "trace", tmp_path / "made"
+    directory.mkdir()
+
+    cunei("record", "-o", directory, "true")
+    cunei("record", "-o", made, "true")
+
+    assert not list(directory.iterdir())
+    assert not made.exists()
+
+
 def test_a_directory_that_was_moved_is_named(tmp_path):
     directory = tmp_path / "trace"
     with recording(directory, tmp_path) as ended:

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "model/call_edges.h"
-#include "model/profile.h"
-#include "model/profile_budget.h"
+#include "model/facts/call_edges.h"
+#include "model/profile/profile.h"
+#include "model/profile/profile_budget.h"
 
 enum {
     MAIN = CUNEI_FUNCTION_FIRST,

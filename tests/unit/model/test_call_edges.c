@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "model/call_edges.h"
-#include "model/profile.h"
+#include "model/facts/call_edges.h"
+#include "model/profile/profile.h"
 #include "packets.h"
 
 static const struct cunei_profile_options options = {

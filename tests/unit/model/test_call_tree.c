@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "model/call_edges.h"
-#include "model/call_tree.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
 
 static void a_way_is_found_again(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/functions.h"
+#include "model/facts/functions.h"
 
 static struct cunei_function make(const char *module, const char *qualname,
                                   const char *file, uint32_t line)

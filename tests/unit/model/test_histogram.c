@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/histogram.h"
+#include "model/facts/histogram.h"
 
 static void nothing_has_no_quantile(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/lines.h"
+#include "model/walk/lines.h"
 #include "packets.h"
 
 static struct tape tape;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "model/recording_off.h"
+#include "model/facts/recording_off.h"
 
 #define OFF CUNEI_PHASE_ENTER
 #define ON  CUNEI_PHASE_LEAVE

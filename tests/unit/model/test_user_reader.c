@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "model/user_reader.h"
+#include "model/user/user_reader.h"
 #include "packets.h"
 #include "text/typed_value.h"
 

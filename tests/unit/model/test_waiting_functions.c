@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/waiting_functions.h"
+#include "model/facts/waiting_functions.h"
 #include "wire/metadata.h"
 
 static bool waits(const char *module, const char *qualname)

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "model/greenlet_stacks.h"
-#include "model/profile.h"
-#include "model/walk.h"
+#include "model/profile/profile.h"
+#include "model/walk/greenlet_stacks.h"
+#include "model/walk/walk.h"
 #include "packets.h"
 
 static struct tape tape;

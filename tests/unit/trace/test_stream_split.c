@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "chance.h"
-#include "model/call_edges.h"
-#include "model/call_tree.h"
-#include "model/profile.h"
-#include "model/walk.h"
+#include "model/facts/call_edges.h"
+#include "model/facts/call_tree.h"
+#include "model/profile/profile.h"
+#include "model/walk/walk.h"
 
 #define ROUNDS 800
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/common/export_part.h"
+
+#include <stddef.h>
+
+#include "base/pattern.h"
+#include "trace/process_choice.h"
+
+const struct cunei_option cunei_export_part_options[] = {
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_time_range_options,
+     .offset = offsetof(struct cunei_export_part, window)},
+    {.name = "thread",
+     .letter = 't',
+     .kind = CUNEI_OPTION_LIST,
+     .value = "ID|NAME",
+     .help = "only this thread, or threads whose names match a\nglob; repeatable",
+     .offset = offsetof(struct cunei_export_part, threads)},
+    {.name = "process",
+     .letter = 'p',
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "only this process: its pid, folder, name or program;\nrepeatable",
+     .offset = offsetof(struct cunei_export_part, processes)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_options_patterns,
+     .offset = offsetof(struct cunei_export_part, options.patterns)},
+    {0},
+};
+
+int cunei_export_part_settle(struct cunei_export_part *part)
+{
+    int status = cunei_time_range_settle(&part->window);
+
+    part->options.from_ns = part->window.from_ns;
+    part->options.until_ns = part->window.until_ns;
+    part->options.processes =
+        (struct cunei_trace_choice){part->processes.items, part->processes.count};
+    part->options.threads = part->threads.items;
+    part->options.thread_count = part->threads.count;
+    return status;
+}
+
+void cunei_export_part_fini(struct cunei_export_part *part)
+{
+    cunei_option_list_fini(&part->processes);
+    cunei_option_list_fini(&part->threads);
+    cunei_patterns_fini(&part->options.patterns);
+}

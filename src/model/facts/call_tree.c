@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "model/facts/call_tree.h"
+
+#include <stdlib.h>
+
+#include "base/vector.h"
+
+struct cunei_tree *cunei_tree_new(void)
+{
+    struct cunei_tree *tree = calloc(1, sizeof(*tree));
+
+    if (!tree || !CUNEI_VECTOR_RESERVE(tree->nodes, tree->capacity, 1)) {
+        cunei_tree_free(tree);
+        return NULL;
+    }
+    tree->nodes[tree->count++] = (struct cunei_node){0};
+    return tree;
+}
+
+void cunei_tree_free(struct cunei_tree *tree)
+{
+    if (!tree)
+        return;
+    free(tree->nodes);
+    cunei_map_fini(&tree->map);
+    free(tree);
+}
+
+/* The node, made if there is none; 0: there is no place for it. */
+static uint32_t find(struct cunei_tree *tree, uint32_t parent, uint32_t slot)
+{
+    uint64_t hash = cunei_hash_number((uint64_t)parent << 32 | slot);
+    struct cunei_map_search search = {.hash = hash};
+
+    for (uint32_t i; cunei_map_next(&tree->map, &search, &i);) {
+        if (tree->nodes[i].parent == parent && tree->nodes[i].slot == slot)
+            return i;
+    }
+    if (tree->count == CUNEI_TREE_MAX ||
+        !CUNEI_VECTOR_RESERVE(tree->nodes, tree->capacity, tree->count + 1) ||
+        cunei_map_add(&tree->map, hash, tree->count) < 0)
+        return 0;
+    tree->nodes[tree->count] = (struct cunei_node){.parent = parent, .slot = slot};
+    return tree->count++;
+}
+
+uint32_t cunei_tree_child(struct cunei_tree *tree, uint32_t parent, uint32_t slot)
+{
+    struct cunei_node *node = &tree->nodes[parent];
+
+    if (tree->nodes[node->latest].slot == slot && node->latest != 0)
+        return node->latest;
+    if (node->slot == slot && parent != 0)
+        return parent;
+
+    uint32_t child = find(tree, parent, slot);
+    if (child == 0) {
+        tree->folded++;
+        return parent;
+    }
+    tree->nodes[parent].latest = child;
+    return child;
+}
+
+static uint64_t scale(uint64_t time, uint64_t numerator, uint64_t denominator)
+{
+    return (uint64_t)((unsigned __int128)time * numerator / denominator);
+}
+
+static void add_node(struct cunei_node *node, const struct cunei_node *from)
+{
+    node->self += from->self;
+    node->gap += from->gap;
+    if (node->slot != from->slot)
+        return; /* folded: the calls are not this node's */
+    node->calls += from->calls;
+    node->resumes += from->resumes;
+    node->recursive += from->recursive;
+}
+
+void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
+                    const uint32_t *map, uint64_t numerator, uint64_t denominator)
+{
+    uint32_t *here = calloc(other->count, sizeof(*here));
+    if (!here) {
+        tree->folded += other->count;
+        return;
+    }
+    for (uint32_t i = 0; i < other->count; i++) {
+        const struct cunei_node *from = &other->nodes[i];
+        uint32_t slot = map ? map[from->slot] : from->slot;
+        if (i > 0)
+            here[i] = cunei_tree_child(tree, here[from->parent], slot);
+        struct cunei_node scaled = *from;
+        scaled.slot = slot;
+        scaled.self = scale(from->self, numerator, denominator);
+        scaled.gap = scale(from->gap, numerator, denominator);
+        add_node(&tree->nodes[here[i]], &scaled);
+    }
+    tree->folded += other->folded;
+    free(here);
+}
+
+struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
+                                      const bool *is_hidden)
+{
+    struct cunei_tree *copy = cunei_tree_new();
+    uint32_t *here = calloc(tree->count, sizeof(*here));
+
+    for (uint32_t i = 0; copy && here && i < tree->count; i++) {
+        const struct cunei_node *from = &tree->nodes[i];
+        uint32_t parent = here[from->parent];
+        if (i > 0 && is_hidden[from->slot]) {
+            here[i] = parent;
+            copy->nodes[parent].gap += from->self + from->gap;
+            continue;
+        }
+        here[i] = i > 0 ? cunei_tree_child(copy, parent, from->slot) : 0;
+        add_node(&copy->nodes[here[i]], from);
+    }
+    if (copy)
+        copy->folded += tree->folded;
+    if (!here) {
+        cunei_tree_free(copy);
+        copy = NULL;
+    }
+    free(here);
+    return copy;
+}

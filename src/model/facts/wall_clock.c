@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "model/facts/wall_clock.h"
+
+#include "base/units.h"
+#include "wire/metadata.h"
+
+void cunei_wall_clock_init(struct cunei_wall_clock *wall,
+                           const struct cunei_metadata *metadata)
+{
+    uint64_t frequency = metadata->frequency > 0 ? metadata->frequency : CUNEI_NS_PER_S;
+    unsigned shift = 63;
+
+    while (shift > 0 && ((unsigned __int128)CUNEI_NS_PER_S << shift) / frequency >=
+                            UINT64_C(1) << 63)
+        shift--;
+    unsigned __int128 ratio = (unsigned __int128)CUNEI_NS_PER_S << shift;
+    *wall = (struct cunei_wall_clock){
+        .frequency = frequency,
+        .offset = metadata->offset,
+        .base_ns = metadata->offset_s * CUNEI_NS_PER_S,
+        .multiplier = (uint64_t)((ratio + frequency - 1) / frequency),
+        .shift = shift,
+    };
+}
+
+uint64_t cunei_wall_clock_tick(const struct cunei_wall_clock *wall, uint64_t ns)
+{
+    if (ns <= wall->base_ns)
+        return 0;
+    unsigned __int128 ticks =
+        ((unsigned __int128)(ns - wall->base_ns) * wall->frequency + CUNEI_NS_PER_S -
+         1) /
+        CUNEI_NS_PER_S;
+    if (ticks <= wall->offset)
+        return 0;
+    ticks -= wall->offset;
+    return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ticks as wall clock, for frequent use: cunei_metadata_wall_ns without its
+ * division, to the same nanosecond.
+ *
+ *     struct cunei_wall_clock wall;
+ *     cunei_wall_clock_init(&wall, &metadata);
+ *     uint64_t ns = cunei_wall_clock_ns(&wall, tick);
+ */
+#ifndef CUNEI_MODEL_FACTS_WALL_CLOCK_H
+#define CUNEI_MODEL_FACTS_WALL_CLOCK_H
+
+#include <stdint.h>
+
+struct cunei_metadata;
+
+/* Private. */
+struct cunei_wall_clock {
+    uint64_t frequency;
+    uint64_t offset;     /* ticks */
+    uint64_t base_ns;    /* the wall clock's at tick -offset */
+    uint64_t multiplier; /* ticks to ns, as a fraction of 2^shift, a bit too much */
+    unsigned shift;
+};
+
+void cunei_wall_clock_init(struct cunei_wall_clock *wall,
+                           const struct cunei_metadata *metadata);
+
+static inline uint64_t cunei_wall_clock_ns(const struct cunei_wall_clock *wall,
+                                           uint64_t tick)
+{
+    unsigned __int128 ticks = (unsigned __int128)tick + wall->offset;
+    uint64_t ns = (uint64_t)(ticks * wall->multiplier >> wall->shift);
+
+    /* One too many, where it is: the multiplier is rounded up. */
+    ns -= (unsigned __int128)ns * wall->frequency > ticks * UINT64_C(1000000000);
+    return wall->base_ns + ns;
+}
+
+/* The first tick that is not before a time; 0 where that is before all ticks. */
+uint64_t cunei_wall_clock_tick(const struct cunei_wall_clock *wall, uint64_t ns);
+
+#endif
