@@ -6,8 +6,8 @@
  * C functions are rarely recorded.  A wait is then self time of the function of the
  * standard library that calls the C function, so the table has both.
  */
-#ifndef CUNEI_MODEL_WAITING_FUNCTIONS_H
-#define CUNEI_MODEL_WAITING_FUNCTIONS_H
+#ifndef CUNEI_MODEL_FACTS_WAITING_FUNCTIONS_H
+#define CUNEI_MODEL_FACTS_WAITING_FUNCTIONS_H
 
 #include <stdbool.h>
 
