@@ -91,8 +91,8 @@ static const struct cunei_option row_options[] = {
     {.name = "min-percent",
      .kind = CUNEI_OPTION_TEXT,
      .value = "P",
-     .help = "hide entries of the tree below P % of the wall time\n"
-             "(default 1)",
+     .help = "hide entries of the tree below P % of the time of all\n"
+             "threads (default 1)",
      .offset = offsetof(struct cunei_report_values, min_percent)},
     {.name = "process",
      .letter = 'p',
@@ -106,6 +106,11 @@ static const struct cunei_option row_options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "show functions that only wait among the others",
      .offset = VALUE(idle)},
+    {.name = "no-fold",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show the functions of the import system; their time is\n"
+             "else self time of the code that imports",
+     .offset = VALUE(no_fold)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print all sections as one JSON object",

@@ -75,7 +75,8 @@ static int sort_children(struct branches *branches)
 }
 
 /* The tree without the functions that --exclude names: it or, with none, NULL. */
-static int prune(const struct cunei_report *report, struct cunei_tree **pruned)
+static int prune(const struct cunei_report *report, const struct cunei_tree *tree,
+                 struct cunei_tree **pruned)
 {
     const struct cunei_functions *functions = &report->analysis->functions;
     bool *is_hidden = calloc((size_t)functions->count + 1, sizeof(*is_hidden));
@@ -90,19 +91,20 @@ static int prune(const struct cunei_report *report, struct cunei_tree **pruned)
         has_hidden |= is_hidden[i + 1];
     }
     if (has_hidden)
-        *pruned = cunei_tree_without(report->analysis->tree, is_hidden);
+        *pruned = cunei_tree_without(tree, is_hidden);
     free(is_hidden);
     return has_hidden && !*pruned ? -ENOMEM : 0;
 }
 
 /* Parents have lower numbers than their children: one pass from the end adds up. */
-static int branches_init(struct branches *branches, const struct cunei_report *report)
+static int branches_init(struct branches *branches, const struct cunei_report *report,
+                         const struct cunei_tree *tree)
 {
     *branches = (struct branches){.report = report};
-    if (prune(report, &branches->pruned) < 0)
+    if (prune(report, tree, &branches->pruned) < 0)
         return -ENOMEM;
-    const struct cunei_tree *tree =
-        branches->pruned ? branches->pruned : report->analysis->tree;
+    if (branches->pruned)
+        tree = branches->pruned;
     branches->tree = tree;
     branches->totals = calloc(tree->count, sizeof(*branches->totals));
     branches->shown = calloc(tree->count, sizeof(*branches->shown));
@@ -255,20 +257,21 @@ static bool has_shown_call(const struct cunei_report *report)
     return false;
 }
 
-static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
+static int print_tree(const struct cunei_report *report, const struct cunei_tree *tree,
+                      struct cunei_report_rows *rows)
 {
     struct branches branches;
     struct cunei_table table;
     struct cunei_buffer branch = {0}, absence = {0};
 
-    int rc = branches_init(&branches, report);
+    int rc = branches_init(&branches, report, tree);
     if (rc < 0)
         return rc;
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     add_children(&branches, &table, 0, 0, &branch);
     if (has_shown_call(report))
         cunei_buffer_format(&absence,
-                            "No function took %g %% of the wall time or more.\n",
+                            "No function took %g %% of the time of all threads or more.\n",
                             100 * report->options->min_share);
     else
         cunei_buffer_append_text(&absence, cunei_report_absence(report));
@@ -280,6 +283,22 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
+static const struct cunei_tree *choose_tree(const struct cunei_report *report)
+{
+    return report->is_folded ? report->imports.tree : report->analysis->tree;
+}
+
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
+{
+    return print_tree(report, choose_tree(report), rows);
+}
+
+static int print_imports(const struct cunei_report *report,
+                         struct cunei_report_rows *rows)
+{
+    return print_tree(report, report->imports.modules, rows);
+}
+
 static int print_notes(const struct cunei_report *report)
 {
     const struct cunei_report_options *options = report->options;
@@ -288,7 +307,7 @@ static int print_notes(const struct cunei_report *report)
 
     if (options->min_share > 0) {
         cunei_buffer_format(&words,
-                            "entries below %g %% of the wall time; "
+                            "entries below %g %% of the time of all threads; "
                             "--min-percent 0 shows them",
                             100 * options->min_share);
         rc = cunei_note_print(report, "hidden", CUNEI_INK_DIM, &words);
@@ -324,19 +343,40 @@ static void put_node(const struct branches *branches, struct cunei_json *json,
     cunei_json_close(json, '}');
 }
 
-static int print_json(const struct cunei_report *report, struct cunei_json *json)
+static int print_tree_json(const struct cunei_report *report,
+                           const struct cunei_tree *tree, const char *key,
+                           struct cunei_json *json)
 {
     struct branches branches;
 
-    int rc = branches_init(&branches, report);
+    int rc = branches_init(&branches, report, tree);
     if (rc < 0)
         return rc;
-    cunei_json_open(json, "tree", '[');
+    cunei_json_open(json, key, '[');
     for (uint32_t i = 0; i + 1 < branches.tree->count; i++)
         put_node(&branches, json, branches.children[i]);
     cunei_json_close(json, ']');
     branches_fini(&branches);
     return 0;
+}
+
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_report_choice *choice = report->choice;
+
+    return choice->is_asked
+               ? print_tree_json(report, report->analysis->tree, "tree", json)
+               : 0;
+}
+
+static int print_imports_json(const struct cunei_report *report,
+                              struct cunei_json *json)
+{
+    const struct cunei_report_choice *choice = report->choice;
+
+    return choice->is_asked
+               ? print_tree_json(report, report->imports.modules, "imports", json)
+               : 0;
 }
 
 static bool has_rows(const struct cunei_analysis *analysis)
@@ -347,10 +387,23 @@ static bool has_rows(const struct cunei_analysis *analysis)
 const struct cunei_report_section cunei_report_section_tree = {
     .name = "tree",
     .letter = 't',
+    .folds_imports = true,
     .help = "show the call tree with total times",
     .needs = CUNEI_REPORT_NEEDS_TREE,
     .has_rows = has_rows,
     .print = print,
     .print_notes = print_notes,
     .print_json = print_json,
+};
+
+const struct cunei_report_section cunei_report_section_imports = {
+    .name = "imports",
+    .folds_imports = true,
+    .help = "show the tree of imported modules; self is a module's\n"
+            "time without the modules that it imports",
+    .needs = CUNEI_REPORT_NEEDS_TREE,
+    .has_rows = has_rows,
+    .print = print_imports,
+    .print_notes = print_notes,
+    .print_json = print_imports_json,
 };

@@ -8,6 +8,7 @@
 #include "text/format.h"
 #include "text/json.h"
 #include "text/table.h"
+#include "text/terminal_text.h"
 
 #define UNKNOWN "–"
 
@@ -29,12 +30,13 @@ static void mark(struct cunei_buffer *cell, bool is_estimated)
 static void put_self(const struct row *row, struct cunei_buffer *cell)
 {
     mark(cell, cunei_function_is_self_estimated(row->facts));
-    cunei_format_duration(cell, row->facts->self_ns);
+    cunei_format_duration(cell, cunei_report_self_ns(row->report, row->index));
 }
 
 static void put_self_share(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_format_percent(cell, row->facts->self_ns, row->report->waiting.base_ns);
+    cunei_format_percent(cell, cunei_report_self_ns(row->report, row->index),
+                         row->report->waiting.base_ns);
 }
 
 static void put_total(const struct row *row, struct cunei_buffer *cell)
@@ -157,7 +159,8 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         enum cunei_ink ink = columns[i].is_self
-                                 ? cunei_report_heat(report, facts->self_ns)
+                                 ? cunei_report_heat(
+                                       report, cunei_report_self_ns(report, index))
                                  : columns[i].ink;
         columns[i].put(&row, cunei_table_cell(table, ink));
     }
@@ -184,8 +187,47 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
+/* The packages that a note names. */
+#define PACKAGES_MAX 4u
+
+/* What imports took, and for which packages the most. */
+static int note_imports(const struct cunei_report *report)
+{
+    const struct cunei_imports *imports = &report->imports;
+    uint64_t base_ns = report->waiting.base_ns;
+    struct cunei_paragraph note;
+    struct cunei_buffer words = {0};
+
+    /* Every program imports a little. */
+    if (!report->is_folded || imports->total_ns < base_ns / 20 ||
+        imports->package_count == 0)
+        return 0;
+    cunei_note_begin(&note, report, "imports", CUNEI_INK_DIM);
+    cunei_format_duration(&words, imports->total_ns);
+    cunei_buffer_append_text(&words, " (");
+    cunei_format_percent(
+        &words, imports->total_ns < base_ns ? imports->total_ns : base_ns, base_ns);
+    cunei_buffer_append_text(&words, " %):");
+    cunei_note_sentence(&note, &words);
+    for (size_t i = 0; i < imports->package_count && i < PACKAGES_MAX; i++) {
+        struct cunei_buffer name = {0};
+        cunei_buffer_append(&name, imports->packages[i].name, imports->packages[i].size);
+        cunei_terminal_text(&words, cunei_buffer_text(&name), 40);
+        cunei_buffer_fini(&name);
+        cunei_buffer_append_text(&words, " ");
+        cunei_format_duration(&words, imports->packages[i].total_ns);
+        cunei_note_words(&note, i > 0 ? ", " : " ", &words);
+    }
+    if (imports->package_count > PACKAGES_MAX) {
+        cunei_buffer_append_text(&words, "…");
+        cunei_note_words(&note, ", ", &words);
+    }
+    cunei_buffer_fini(&words);
+    return cunei_paragraph_print(&note, report->out);
+}
+
 /* The functions that the table leaves out. */
-static int print_notes(const struct cunei_report *report)
+static int note_waiting(const struct cunei_report *report)
 {
     struct cunei_buffer words = {0};
 
@@ -196,6 +238,13 @@ static int print_notes(const struct cunei_report *report)
     cunei_format_several(&words, report->waiting.function_count, "function");
     cunei_buffer_append_text(&words, " (--idle shows them)");
     return cunei_note_print(report, "waiting", CUNEI_INK_DIM, &words);
+}
+
+static int print_notes(const struct cunei_report *report)
+{
+    int rc = note_waiting(report);
+
+    return rc < 0 ? rc : note_imports(report);
 }
 
 /* What a budget estimated; the true number lies within the width 19 of 20 times. */
@@ -267,6 +316,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
 
 const struct cunei_report_section cunei_report_section_functions = {
     .name = "functions",
+    .folds_imports = true,
     .print = print,
     .print_notes = print_notes,
     .print_json = print_json,

@@ -37,6 +37,18 @@ static unsigned find_needs(const struct cunei_report_options *options)
     return needs;
 }
 
+/* Whether imports are shown instead of the import system. */
+static bool is_folded(const struct cunei_report_options *options)
+{
+    if (options->no_fold || options->json)
+        return false;
+    for (size_t i = 0; cunei_report_sections[i]; i++) {
+        if (options->sections[i].is_asked)
+            return cunei_report_sections[i]->folds_imports;
+    }
+    return true;
+}
+
 /* The index of the section to print; the one that is asked for wins. */
 static size_t choose_section(const struct cunei_report *report)
 {
@@ -76,7 +88,7 @@ int cunei_report_print(const struct cunei_trace *trace,
     unsigned needs = find_needs(options);
     const struct cunei_analysis_options wanted = {
         .processes = options->processes,
-        .tree = needs & CUNEI_REPORT_NEEDS_TREE,
+        .tree = (needs & CUNEI_REPORT_NEEDS_TREE) || is_folded(options),
         .edges = needs & CUNEI_REPORT_NEEDS_EDGES,
         .user_events = needs & CUNEI_REPORT_NEEDS_USER_EVENTS,
         .lines = needs & CUNEI_REPORT_NEEDS_LINES,
@@ -97,6 +109,12 @@ int cunei_report_print(const struct cunei_trace *trace,
                                            : NULL,
         .out = out,
     };
+    report.is_folded = is_folded(options);
+    rc = cunei_imports_init(&report.imports, &analysis);
+    if (rc < 0) {
+        cunei_analysis_fini(&analysis);
+        return rc;
+    }
     if (options->begin)
         options->begin(options->progress_context);
     rc = options->json ? cunei_report_print_json(&report, needs) : print_text(&report);
@@ -104,6 +122,7 @@ int cunei_report_print(const struct cunei_trace *trace,
         *error = analysis.damages[0];
         rc = -EBADMSG;
     }
+    cunei_imports_fini(&report.imports);
     cunei_analysis_fini(&analysis);
     return rc;
 }

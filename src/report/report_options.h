@@ -49,6 +49,7 @@ struct cunei_report_options {
     struct cunei_patterns patterns;
     bool json;
     bool idle;             /* also functions that only wait */
+    bool no_fold;          /* show the functions of the import system */
     const char *directory; /* of the trace, for hints; NULL: it will be removed */
     struct cunei_style style;
     /* As in struct cunei_analysis_options. */

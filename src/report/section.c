@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
+#include "model/facts/import_system.h"
 #include "text/format.h"
 #include "text/json.h"
 #include "text/names.h"
@@ -31,12 +32,23 @@ bool cunei_report_shows(const struct cunei_report *report, uint32_t function)
                                   names->qualname, names->file);
 }
 
+uint64_t cunei_report_self_ns(const struct cunei_report *report, uint32_t function)
+{
+    uint64_t self_ns = report->analysis->facts[function].self_ns;
+
+    return report->is_folded ? self_ns + report->imports.moved_ns[function + 1]
+                             : self_ns;
+}
+
 void cunei_report_name(const struct cunei_report *report, uint32_t function,
                        struct cunei_buffer *out)
 {
     const struct cunei_functions *functions = &report->analysis->functions;
 
-    if (function < functions->count)
+    if (function < functions->count && report->is_folded &&
+        cunei_is_imported_module(&functions->items[function]))
+        cunei_buffer_format(out, "import %s", functions->items[function].module);
+    else if (function < functions->count)
         cunei_format_function(out, &functions->items[function]);
     else
         cunei_buffer_append_text(out, "?");

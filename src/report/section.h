@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 #include "analysis/analysis.h"
+#include "analysis/imports.h"
 #include "base/buffer.h"
 #include "report/report_options.h"
 #include "report/waiting.h"
@@ -38,6 +39,8 @@ struct cunei_report {
     const struct cunei_analysis *analysis;
     uint64_t duration_ns;
     struct cunei_waiting waiting;
+    struct cunei_imports imports;
+    bool is_folded; /* `imports` is shown instead of the import system */
     const struct cunei_process *home; /* paths are relative to its directory; or NULL */
     FILE *out;
 };
@@ -61,6 +64,7 @@ struct cunei_report_section {
     const char *value;   /* what its option takes; NULL: it is a flag */
     bool is_repeatable;  /* its option takes a value each time it is given */
     bool is_recording;   /* `cunei run` has an option of this name for recording */
+    bool folds_imports;  /* it shows imports instead of the import system */
     const char *help;    /* of its option; NULL: it has none */
     unsigned needs;      /* CUNEI_REPORT_NEEDS_… */
     unsigned needs_json; /* more of them, where it is asked for as JSON */
@@ -80,6 +84,9 @@ uint64_t cunei_report_limit(const struct cunei_report *report, uint64_t count);
 
 /* Whether the patterns let a function through. */
 bool cunei_report_shows(const struct cunei_report *report, uint32_t function);
+
+/* The self time of a function, with that of the import system where it is folded. */
+uint64_t cunei_report_self_ns(const struct cunei_report *report, uint32_t function);
 
 /* `qualname`, and `file:line`, of a function; "?" and nothing for UINT32_MAX. */
 void cunei_report_name(const struct cunei_report *report, uint32_t function,

@@ -9,6 +9,7 @@
 #define SECTIONS(ROW) \
     ROW(functions)    \
     ROW(tree)         \
+    ROW(imports)      \
     ROW(threads)      \
     ROW(callers)      \
     ROW(lines)        \

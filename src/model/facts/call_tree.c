@@ -127,3 +127,41 @@ struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
     free(here);
     return copy;
 }
+
+struct cunei_tree *cunei_tree_fold(const struct cunei_tree *tree,
+                                   const enum cunei_tree_fold *folds,
+                                   bool keeps_outermost, uint64_t *moved)
+{
+    struct cunei_tree *copy = cunei_tree_new();
+    uint32_t *here = calloc(tree->count, sizeof(*here));
+    bool *is_folded = calloc(tree->count, sizeof(*is_folded));
+    bool has_memory = copy && here && is_folded;
+
+    for (uint32_t i = 1; has_memory && i < tree->count; i++) {
+        const struct cunei_node *from = &tree->nodes[i];
+        uint32_t parent = here[from->parent];
+        enum cunei_tree_fold fold = folds[from->slot];
+        is_folded[i] = (parent > 0 || !keeps_outermost) &&
+                       (fold == CUNEI_TREE_FOLD ||
+                        (fold == CUNEI_TREE_FOLD_BELOW && is_folded[from->parent]));
+        if (!is_folded[i]) {
+            here[i] = cunei_tree_child(copy, parent, from->slot);
+            add_node(&copy->nodes[here[i]], from);
+            continue;
+        }
+        here[i] = parent;
+        copy->nodes[parent].self += from->self;
+        copy->nodes[parent].gap += from->gap;
+        if (moved)
+            moved[copy->nodes[parent].slot] += from->self;
+    }
+    if (copy)
+        copy->folded += tree->folded;
+    if (!has_memory) {
+        cunei_tree_free(copy);
+        copy = NULL;
+    }
+    free(here);
+    free(is_folded);
+    return copy;
+}

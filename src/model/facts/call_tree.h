@@ -61,4 +61,21 @@ void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
 struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
                                       const bool *is_hidden);
 
+/* What cunei_tree_fold does with a node. */
+enum cunei_tree_fold {
+    CUNEI_TREE_KEEP,
+    CUNEI_TREE_FOLD,       /* its time is its caller's */
+    CUNEI_TREE_FOLD_BELOW, /* the same, but only where its caller is folded */
+};
+
+/*
+ * A copy without the nodes that are folded, by slot: what they called is called by the
+ * function that called them, and their self time is its.  `moved`, if it is not NULL,
+ * takes for each slot the time that it got from others.  The root takes none where
+ * `keeps_outermost`: a node without a caller stays then.  NULL: no memory.
+ */
+struct cunei_tree *cunei_tree_fold(const struct cunei_tree *tree,
+                                   const enum cunei_tree_fold *folds,
+                                   bool keeps_outermost, uint64_t *moved);
+
 #endif
