@@ -108,8 +108,8 @@ static const struct cunei_option row_options[] = {
      .offset = VALUE(idle)},
     {.name = "no-fold",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "show the functions of the import system; their time is\n"
-             "else self time of the code that imports",
+     .help = "show the functions of the import system, whose time is\n"
+             "otherwise self time of the code that imports",
      .offset = VALUE(no_fold)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,

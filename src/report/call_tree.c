@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
+#include "model/facts/import_system.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -384,6 +385,16 @@ static bool has_rows(const struct cunei_analysis *analysis)
     return !cunei_report_is_without_calls(analysis);
 }
 
+static bool has_imports(const struct cunei_analysis *analysis)
+{
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        if (analysis->facts[i].calls > 0 &&
+            cunei_is_imported_module(&analysis->functions.items[i]))
+            return true;
+    }
+    return false;
+}
+
 const struct cunei_report_section cunei_report_section_tree = {
     .name = "tree",
     .letter = 't',
@@ -402,7 +413,7 @@ const struct cunei_report_section cunei_report_section_imports = {
     .help = "show the tree of imported modules; self is a module's\n"
             "time without the modules that it imports",
     .needs = CUNEI_REPORT_NEEDS_TREE,
-    .has_rows = has_rows,
+    .has_rows = has_imports,
     .print = print_imports,
     .print_notes = print_notes,
     .print_json = print_imports_json,

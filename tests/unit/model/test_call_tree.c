@@ -123,6 +123,63 @@ static void pairs_add_up(void **state)
     cunei_edges_free(one);
 }
 
+/* f calls the folded 2, which calls 3 and, folded below it only, 4; f calls 4, too. */
+static struct cunei_tree *make_folding(void)
+{
+    struct cunei_tree *tree = cunei_tree_new();
+    uint32_t f = cunei_tree_child(tree, 0, 1);
+    uint32_t folded = cunei_tree_child(tree, f, 2);
+    (void)cunei_tree_child(tree, folded, 3);
+    (void)cunei_tree_child(tree, folded, 4);
+    (void)cunei_tree_child(tree, f, 4);
+
+    for (uint32_t i = 1; i < tree->count; i++)
+        tree->nodes[i].self = UINT64_C(1) << i;
+    return tree;
+}
+
+static const enum cunei_tree_fold folds[] = {CUNEI_TREE_KEEP, CUNEI_TREE_KEEP,
+                                             CUNEI_TREE_FOLD, CUNEI_TREE_KEEP,
+                                             CUNEI_TREE_FOLD_BELOW};
+
+static void the_time_of_folded_nodes_is_their_caller_s(void **state)
+{
+    (void)state;
+    struct cunei_tree *tree = make_folding();
+    uint64_t moved[5] = {0};
+    struct cunei_tree *copy = cunei_tree_fold(tree, folds, true, moved);
+
+    assert_int_equal(copy->count, 4);
+    uint32_t f = cunei_tree_child(copy, 0, 1);
+    assert_int_equal(copy->nodes[f].self, 2 + 4 + 16);
+    assert_int_equal(copy->nodes[cunei_tree_child(copy, f, 3)].self, 8);
+    assert_int_equal(copy->nodes[cunei_tree_child(copy, f, 4)].self, 32);
+    assert_int_equal(copy->count, 4);
+    assert_int_equal(moved[1], 4 + 16);
+    assert_int_equal(moved[2] + moved[3] + moved[4], 0);
+    cunei_tree_free(copy);
+    cunei_tree_free(tree);
+}
+
+static void a_folded_node_without_a_caller_stays_if_asked_for(void **state)
+{
+    (void)state;
+    static const enum cunei_tree_fold all[] = {CUNEI_TREE_FOLD, CUNEI_TREE_FOLD,
+                                               CUNEI_TREE_FOLD, CUNEI_TREE_KEEP,
+                                               CUNEI_TREE_FOLD};
+    struct cunei_tree *tree = make_folding();
+    struct cunei_tree *with = cunei_tree_fold(tree, all, true, NULL);
+    struct cunei_tree *without = cunei_tree_fold(tree, all, false, NULL);
+
+    assert_int_equal(with->count, 3);
+    assert_int_equal(with->nodes[cunei_tree_child(with, 0, 1)].self, 2 + 4 + 16 + 32);
+    assert_int_equal(without->count, 2);
+    assert_int_equal(without->nodes[cunei_tree_child(without, 0, 3)].self, 8);
+    cunei_tree_free(with);
+    cunei_tree_free(without);
+    cunei_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +189,8 @@ int main(void)
         cmocka_unit_test(trees_of_two_clocks_add_up),
         cmocka_unit_test(a_hidden_function_leaves_its_calls_and_its_time),
         cmocka_unit_test(pairs_add_up),
+        cmocka_unit_test(the_time_of_folded_nodes_is_their_caller_s),
+        cmocka_unit_test(a_folded_node_without_a_caller_stays_if_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
