@@ -100,7 +100,7 @@ static const struct cunei_option row_options[] = {
      .value = "P",
      .help = "show one process of several: its pid, its folder in\n"
              "the trace, its name in multiprocessing, its program,\n"
-             "or a glob of these; repeatable",
+             "or a glob of these; may be repeated",
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -122,8 +122,8 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
      .help = "show only functions that match: module, file,\n"
-             "module:qualname, re:expression; repeatable, the last\n"
-             "match wins",
+             "module:qualname, re:expression; may be repeated, the\n"
+             "last match wins",
      .offset = VALUE(patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
