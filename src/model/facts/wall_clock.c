@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "model/facts/wall_clock.h"
 
-#include "base/units.h"
 #include "wire/metadata.h"
 
 void cunei_wall_clock_init(struct cunei_wall_clock *wall,

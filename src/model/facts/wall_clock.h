@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "base/units.h"
+
 struct cunei_metadata;
 
 /* Private. */
@@ -33,7 +35,7 @@ static inline uint64_t cunei_wall_clock_ns(const struct cunei_wall_clock *wall,
     uint64_t ns = (uint64_t)(ticks * wall->multiplier >> wall->shift);
 
     /* One too many, where it is: the multiplier is rounded up. */
-    ns -= (unsigned __int128)ns * wall->frequency > ticks * UINT64_C(1000000000);
+    ns -= (unsigned __int128)ns * wall->frequency > ticks * CUNEI_NS_PER_S;
     return wall->base_ns + ns;
 }
 
