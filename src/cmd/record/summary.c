@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -23,6 +22,7 @@
 #include "report/lost_hooks.h"
 #include "rt/refusal.h"
 #include "text/format.h"
+#include "trace/file.h"
 #include "trace/trace.h"
 #include "wire/metadata.h"
 #include "wire/record_env.h"
@@ -42,20 +42,6 @@ struct summary {
     uint64_t done_bytes; /* read of total_bytes */
     uint64_t total_bytes;
 };
-
-static uint64_t file_size(const char *folder, const char *name)
-{
-    struct stat status;
-    char *path = NULL;
-    uint64_t size = 0;
-
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return 0;
-    if (stat(path, &status) == 0)
-        size = (uint64_t)status.st_size;
-    free(path);
-    return size;
-}
 
 static void count_stream(struct summary *summary,
                          const struct cunei_trace_process *process,
@@ -86,7 +72,7 @@ static void count_process(struct summary *summary,
 
     for (size_t i = 0; i < process->stream_count; i++)
         count_stream(summary, process, &process->streams[i]);
-    summary->bytes += file_size(process->path, CUNEI_METADATA_NAME);
+    summary->bytes += cunei_trace_file_size(process, CUNEI_METADATA_NAME);
     summary->lost += description->lost;
     summary->lost_no_stream += description->lost_no_stream;
     summary->lost_no_function += description->lost_no_function;
