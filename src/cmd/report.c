@@ -291,6 +291,8 @@ static int render(const char *path, const struct cunei_report_options *wanted,
         return status;
     }
     cunei_refusal_collect(path, -1, 0, &refusals);
+    for (size_t i = 0; i < trace.process_count; i++)
+        cunei_refusal_forget_moved(&refusals, trace.processes[i].metadata.pid);
     copy.refused = refusals.count;
     cunei_refusal_format(&refusals, &why);
     copy.refused_why = why.data;
