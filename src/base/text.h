@@ -25,10 +25,10 @@ size_t cunei_text_unsafe(const char *text, size_t size);
 bool cunei_text_is_safe(const char *text, size_t size);
 
 /*
- * Append `text` for people, with unsafe characters written as \n, \t or \xXX for each of
- * their bytes.  Every name, path and value that is not cunei's own goes through this
- * before it is printed.  What was shown does not change if it is shown again: a sentence
- * may hold a name that is already escaped, and backslashes of cunei's own.
+ * Append `text` for people, with unsafe characters written as \n, \t or \xXX for each
+ * of their bytes.  Every name, path and value that is not cunei's own goes through this
+ * before it is printed.  What was shown does not change if it is shown again: a
+ * sentence may hold a name that is already escaped, and backslashes of cunei's own.
  */
 void cunei_text_show(struct cunei_buffer *out, const char *text, size_t size);
 
