@@ -35,8 +35,38 @@ Object.assign(timeline, {
     fold(number) {
         const thread = data.threads[number];
         thread.isFolded = !thread.isFolded;
-        this.lay();
+        this.unfolded();
         this.select({ lane: number, level: -1, i: 0 });
+    },
+    // Show all levels of a thread, or the first ones.
+    unfold(number) {
+        const thread = data.threads[number];
+        thread.isWhole = !thread.isWhole || thread.isFolded;
+        thread.isFolded = false;
+        this.unfolded();
+    },
+    unfoldAll() {
+        const isWhole = this.isAnyHidden();
+        for (const thread of data.threads) {
+            thread.isWhole = isWhole;
+            thread.isFolded = false;
+        }
+        this.unfolded();
+    },
+    isAnyHidden: () =>
+        data.threads.some(
+            ({ isFolded, isWhole, levels }) =>
+                levels.length > (isFolded ? 1 : isWhole ? Infinity : LEVELS_OPEN),
+        ),
+    unfolded() {
+        this.lay();
+        this.nameButton();
+        redraw();
+    },
+    nameButton() {
+        const button = $("time-unfold");
+        button.textContent = this.isAnyHidden() ? "Unfold all" : "Fold all";
+        button.hidden = data.threads.every((t) => t.levels.length <= LEVELS_OPEN);
     },
     // Where arrows lead: calls beside, around and inside the selected one; from a name,
     // other threads and the calls of its own.
@@ -147,13 +177,17 @@ Object.assign(timeline, {
             if (hasMoved) return;
             const { x, y } = pointer(canvas, event),
                 found = this.at(x, y),
+                more = this.moreAt(x, y),
                 lines = this.lines(event) ?? [];
-            if (found && found.level < 0) this.fold(found.lane);
+            if (more >= 0) this.unfold(more);
+            else if (found && found.level < 0) this.fold(found.lane);
             else if (found) this.select(found);
             else $("detail").textContent = lines.join(" · ");
         };
         canvas.onmouseleave = (event) => tip(event, null);
         canvas.parentElement.onscroll = redraw;
+        $("time-unfold").onclick = () => this.unfoldAll();
+        this.nameButton();
     },
     // Exactly: a computed begin may be off by a rounding.
     showWhole() {
@@ -186,6 +220,7 @@ Object.assign(timeline, {
             s: () => this.zoom(1.4, 0.5),
             n: () => this.lanes.length && this.select(this.nextMark(1)),
             p: () => this.lanes.length && this.select(this.nextMark(-1)),
+            u: () => (this.selected ? this.unfold(this.selected.lane) : this.unfoldAll()),
             Enter: () => this.enter(),
             Escape: () => this.showWhole(),
             Home: () => this.move(-1e18),

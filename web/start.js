@@ -21,6 +21,7 @@ const keys = {
     time: [
         ["←↑↓→", "select"],
         ["Enter", "zoom, fold"],
+        ["u", "unfold"],
         ["n p", "marks"],
         ["a d", "move"],
         ["+ −", "zoom"],
@@ -121,7 +122,9 @@ function start() {
             open(name);
             // After a click, keys go to the view and not to the tabs.
             if (event.detail)
-                $(name).querySelector("[tabindex]").focus({ preventScroll: true });
+                $(name)
+                    .querySelector(".scroll[tabindex], .scroll [tabindex]")
+                    .focus({ preventScroll: true });
         };
     }
     $("search").oninput = (event) => search(event.target.value);

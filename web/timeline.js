@@ -3,7 +3,7 @@
 // marks and lost events; counters are in counters.js.
 
 const MARKS = 10; // pixels of the lane for what is no call
-const ROWS_MAX = 40; // of a thread
+const LEVELS_OPEN = 8; // of a thread that is neither folded nor whole
 
 const timeline = {
     canvas: $("time-canvas"),
@@ -28,6 +28,7 @@ const timeline = {
         this.loadCounters();
         this.showLegend();
         this.listen();
+        this.startOverview();
     },
     notes() {
         const notes = [],
@@ -79,7 +80,8 @@ const timeline = {
         thread.levels = levels;
         thread.slices = thread.values = null;
         this.sortSteps(thread);
-        thread.isFolded = data.threads.length > 24;
+        thread.isFolded = false; // to its first level
+        thread.isWhole = false; // with all of its levels
         thread.hasMarks =
             thread.gc.length + thread.raises.length + thread.lost.length > 0;
         thread.title = visible(thread.name) || `thread ${thread.tid}`;
@@ -127,12 +129,14 @@ const timeline = {
                 marks = thread.hasMarks ? MARKS : 0,
                 userMarks = thread.user_marks.length ? ROW : 0,
                 steps = thread.steps.length ? ROW : 0;
-            const rows = thread.isFolded
-                ? Math.min(1, thread.levels.length)
-                : Math.min(thread.levels.length, ROWS_MAX);
-            top = begin + Math.max(ROW, marks + userMarks + steps + rows * ROW) + 8;
-            const end = top;
-            return { thread, isNew, head, begin, marks, userMarks, steps, rows, end };
+            const levels = thread.levels.length,
+                limit = thread.isFolded ? 1 : thread.isWhole ? levels : LEVELS_OPEN,
+                rows = Math.min(levels, limit),
+                hasMore = !thread.isFolded && levels > LEVELS_OPEN,
+                below = marks + userMarks + steps + (rows + hasMore) * ROW;
+            top = begin + Math.max(ROW, below) + 8;
+            const parts = { marks, userMarks, steps, rows, hasMore };
+            return { thread, isNew, head, begin, ...parts, end: top };
         });
         return this.layCounters(top, TRACKS_ABOVE);
     },
@@ -155,7 +159,8 @@ const timeline = {
             this.drawMarks(g, lane, scale);
             this.drawUserMarks(g, lane, scale, width);
             this.drawSteps(g, lane, scale, width);
-            this.drawCalls(g, lane, scale, width);
+            this.drawCalls(g, lane, scale, width, top, top + seen);
+            this.drawMore(g, lane, width);
             g.restore();
             this.drawNames(g, lane, width);
         }
@@ -163,6 +168,7 @@ const timeline = {
         this.drawSelected(g, scale, width);
         g.restore();
         this.drawRuler(g, times, step, width);
+        this.drawOverview();
     },
     drawSelected(g, scale, width) {
         if (!this.selected) return;
@@ -328,10 +334,11 @@ const timeline = {
             this.marked.push([left, y, seen, ROW - 2, lane.thread, "steps", i]);
         }
     },
-    drawCalls(g, lane, scale, width) {
+    drawCalls(g, lane, scale, width, top, bottom) {
         for (let level = 0; level < lane.rows; level++) {
             const { start, took, index } = lane.thread.levels[level];
             const y = this.row(lane, level);
+            if (y + ROW < top || y > bottom) continue;
             let last = -1;
             for (
                 let i = this.first(start, this.from);
@@ -347,6 +354,19 @@ const timeline = {
                 frame(g, x, y, Math.max(wide, 0.7), index[i], fill, this.label, width);
             }
         }
+    },
+    // The row that shows or hides the deeper levels of a thread.
+    moreText: ({ thread, rows }) =>
+        thread.isWhole
+            ? `▴ show ${LEVELS_OPEN} levels`
+            : `▾ ${several(thread.levels.length - rows, "more level")}`,
+    drawMore(g, lane, width) {
+        if (!lane.hasMore) return;
+        const y = this.row(lane, lane.rows);
+        g.fillStyle = theme.panel;
+        g.fillRect(this.label, y, width - this.label, ROW - 2);
+        g.fillStyle = theme.dim;
+        g.fillText(this.moreText(lane), this.label + 8, y + ROW / 2 - 1);
     },
     // The last one that begins before a time.
     first(start, time) {
@@ -368,6 +388,8 @@ const timeline = {
                 x >= left && x < left + Math.max(w, 2) && y >= top && y < top + h,
         );
         if (mark) return this.markLines(...mark.slice(4));
+        const more = this.lanes[this.moreAt(x, y)];
+        if (more) return [this.moreText(more), more.thread.title];
         const found = this.at(x, y);
         return found ? this.callLines(found) : this.counterLines(x, y);
     },
@@ -389,6 +411,13 @@ const timeline = {
             values === undefined ? "" : this.text(values),
             `${duration(level.took[i])}, started at ${this.moment(level.start[i])}`,
         ].filter(Boolean);
+    },
+    // The number of the thread whose row of more levels is at a point, or -1.
+    moreAt(x, y) {
+        return this.lanes.findIndex((lane) => {
+            const top = this.row(lane, lane.rows);
+            return lane.hasMore && x >= this.label && y >= top && y < top + ROW;
+        });
     },
     // The call or the thread at a point.
     at(x, y) {

@@ -200,10 +200,10 @@ static int merge_profile(struct cunei_analysis *analysis,
     add_up(analysis, &analysis->processes[index], profile);
     if (analysis->tree)
         cunei_tree_add(analysis->tree, profile->tree, map, CUNEI_NS_PER_S,
-                       profile->frequency);
+                       profile->scale.frequency);
     if (analysis->edges)
         cunei_edges_add(analysis->edges, profile->edges, map, CUNEI_NS_PER_S,
-                        profile->frequency);
+                        profile->scale.frequency);
     return 0;
 }
 

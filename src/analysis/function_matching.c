@@ -201,7 +201,7 @@ static int add_alias(struct cunei_function_matching *matching,
     return 0;
 }
 
-/* A function that only a file of cProfile has. */
+/* A function that only a cProfile file has. */
 static uint32_t add_unknown(struct cunei_function_matching *matching, uint32_t *first,
                             const struct cunei_function *label)
 {

@@ -4,7 +4,7 @@
  *
  * Functions with the same module and qualified name are the same.  Where several of a
  * module share them (lambdas, for example), those in the same place are the same, and
- * then the others in the order of their lines: lines move.  A profile of cProfile has
+ * then the others in the order of their lines: lines move.  A cProfile file has
  * no modules.  Next to one, functions are the same that cProfile gives the same label
  * (file, line, name), and a relative file name matches an absolute one that ends with
  * it; add the runs with absolute names first.

@@ -80,8 +80,9 @@ static void merge_estimate(struct cunei_analysis *analysis,
 
     if (!from)
         return;
-    cunei_budget_estimate_add(&estimate, from, 1e9 / (double)profile->frequency);
-    cunei_budget_estimate_add(&to->estimate, from, 1e9 / (double)profile->frequency);
+    cunei_budget_estimate_add(&estimate, from, 1e9 / (double)profile->scale.frequency);
+    cunei_budget_estimate_add(&to->estimate, from,
+                              1e9 / (double)profile->scale.frequency);
     to->calls += estimate.calls;
     to->resumes += estimate.resumes;
     to->total_ns += estimate.total;
@@ -273,7 +274,7 @@ int cunei_merge_process_lines(struct cunei_analysis *analysis,
     }
     if (rc == 0)
         rc = cunei_lines_add(&analysis->lines, &lines, map, profile->slot_count,
-                             CUNEI_NS_PER_S, profile->frequency);
+                             CUNEI_NS_PER_S, profile->scale.frequency);
     cunei_lines_fini(&lines);
     return rc;
 }

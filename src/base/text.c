@@ -100,13 +100,14 @@ void cunei_text_put_bytes(struct cunei_buffer *out, const char *text, size_t siz
         cunei_buffer_format(out, "\\x%02x", (unsigned char)text[i]);
 }
 
-void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size)
+static void put_escaped(struct cunei_buffer *out, const char *text, size_t size,
+                        const char *backslash)
 {
     for (size_t i = 0; i < size;) {
         size_t unsafe = cunei_text_unsafe(text + i, size - i);
         size_t length = cunei_text_character(text + i, size - i);
         if (text[i] == '\\')
-            cunei_buffer_append_text(out, "\\\\");
+            cunei_buffer_append_text(out, backslash);
         else if (text[i] == '\n')
             cunei_buffer_append_text(out, "\\n");
         else if (text[i] == '\t')
@@ -119,12 +120,17 @@ void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size)
     }
 }
 
+void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size)
+{
+    put_escaped(out, text, size, "\\\\");
+}
+
 void cunei_text_show(struct cunei_buffer *out, const char *text, size_t size)
 {
     if (cunei_text_is_safe(text, size))
         cunei_buffer_append(out, text, size);
     else
-        cunei_text_escape(out, text, size);
+        put_escaped(out, text, size, "\\");
 }
 
 size_t cunei_text_unescape(char *text, size_t size)

@@ -25,13 +25,14 @@ size_t cunei_text_unsafe(const char *text, size_t size);
 bool cunei_text_is_safe(const char *text, size_t size);
 
 /*
- * Append `text` for people: as it is if it is safe, else escaped as below.  Every name,
- * path and value that is not cunei's own goes through this before it is printed.
+ * Append `text` for people, with unsafe characters written as \n, \t or \xXX for each
+ * of their bytes.  Every name, path and value that is not cunei's own goes through this
+ * before it is printed.  What was shown does not change if it is shown again: a
+ * sentence may hold a name that is already escaped, and backslashes of cunei's own.
  */
 void cunei_text_show(struct cunei_buffer *out, const char *text, size_t size);
 
-/* Append `text` with unsafe characters written as \n, \t or \xXX for each of their
- * bytes, and backslashes doubled. */
+/* The same with backslashes doubled, so that it can be undone. */
 void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size);
 
 /* Append each byte as \xXX. */

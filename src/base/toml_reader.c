@@ -14,8 +14,8 @@ enum {
     DEPTH_MAX = 100 /* of arrays and tables in each other */
 };
 
-/* Parts of a key's path are ended by it; no key can hold one. */
-#define PART_END '\n'
+/* Parts of a key's path are ended by it; keys are UTF-8, which never holds it. */
+#define PART_END '\xff'
 
 struct reader {
     struct cunei_syntax syntax;
@@ -242,7 +242,6 @@ static bool is_bare(int byte)
 static int take_part(struct reader *reader)
 {
     int next = peek(reader);
-    size_t begin = reader->path.size;
 
     if (next == '"' || next == '\'') {
         if (are_three(reader, next))
@@ -250,11 +249,6 @@ static int take_part(struct reader *reader)
         int rc = take_text(reader, &reader->path);
         if (rc < 0)
             return rc;
-        /* It is the only one that ends a part. */
-        for (size_t i = begin; i < reader->path.size; i++) {
-            if (reader->path.data[i] == PART_END)
-                reader->path.data[i] = ' ';
-        }
     } else if (is_bare(next)) {
         while (is_bare(peek(reader)))
             cunei_buffer_append(&reader->path,

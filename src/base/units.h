@@ -11,6 +11,5 @@
 
 #define CUNEI_KIB UINT64_C(1024)
 #define CUNEI_MIB (1024 * CUNEI_KIB)
-#define CUNEI_GIB (1024 * CUNEI_MIB)
 
 #endif

@@ -59,10 +59,10 @@ static const struct cunei_option options[] = {
     {.name = "fail-over",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PCT",
-     .help =
-         "exit with status 1 if the self time of all compared\nfunctions grew by more "
-         "than PCT % from A to B; with several\nruns of each: if it also is "
-         "significant",
+     .help = "exit with status 1 if the self time of all compared\n"
+             "functions grew by more than PCT % from A to B; with\n"
+             "several runs of each, only if the change is\n"
+             "significant",
      .offset = offsetof(struct values, fail_over)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -71,8 +71,8 @@ static const struct cunei_option options[] = {
     {.name = "to",
      .kind = CUNEI_OPTION_ONCE,
      .value = "html[:FILE]",
-     .help = "also write a page with a flame graph of the difference:\nred is slower, "
-             "blue is faster",
+     .help = "also write a page with a flame graph of the\n"
+             "difference: red is slower, blue is faster",
      .offset = offsetof(struct values, to)},
     {.name = "output",
      .letter = 'o',
@@ -275,13 +275,13 @@ const struct cunei_cmd cunei_cmd_compare = {
     .args = "[options] A B, or A… -- B…",
     .summary = "show what changed between two recordings",
     .help =
-        "Compares two traces, or a trace and a file of cProfile, function by function:\n"
-        "time and calls of both, and the difference, largest change first. Functions\n"
-        "are matched by module and name, so their lines may move. With a file of\n"
-        "cProfile they are matched by file, line and name, and each resumption of a\n"
-        "generator counts as a call. With several runs on each side, averages are\n"
-        "compared; chance is the probability of such a difference between runs of the\n"
-        "same program (Welch's test), and * marks those below 0.05.\n"
+        "Compares two traces, or a trace and a cProfile file, function by function: time\n"
+        "and calls of both, and the difference, largest change first. Functions are\n"
+        "matched by module and name, so their lines may move. With a cProfile file they\n"
+        "are matched by file, line and name, and each resumption of a generator counts\n"
+        "as a call. With several runs on each side, averages are compared; chance is the\n"
+        "probability of such a difference between runs of the same program (Welch's\n"
+        "test), and * marks those below 0.05.\n"
         "\n"
         "  cunei compare before after\n"
         "  cunei compare before1 before2 before3 -- after1 after2 after3\n"

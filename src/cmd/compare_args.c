@@ -182,7 +182,7 @@ int cunei_compare_sides_load(struct cunei_compare_sides *sides,
             sides->has_prof |= is_file(sides->sides[i].paths[j]);
     }
     if (status == EXIT_SUCCESS && sides->has_prof && comparison->has_trees)
-        return cunei_cmd_usage("a flame graph needs two traces: a file of cProfile has "
+        return cunei_cmd_usage("a flame graph needs two traces: a cProfile file has "
                                "no call paths");
     comparison->by_label = sides->has_prof;
     /* Traces first: names in files of cProfile are matched with their full names. */

@@ -34,7 +34,7 @@ void cunei_compare_config_fini(struct cunei_compare_config *config);
 void cunei_compare_config_print_differences(const struct cunei_compare_config *one,
                                             const struct cunei_compare_config *two);
 
-/* The same for what a trace lacks next to a file of cProfile. */
+/* The same for what a trace lacks next to a cProfile file. */
 void cunei_compare_config_print_cprofile_limits(
     const struct cunei_compare_config *config);
 

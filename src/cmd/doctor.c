@@ -392,8 +392,8 @@ const struct cunei_cmd cunei_cmd_doctor = {
     .summary = "check what this machine and this Python support",
     .help =
         "Checks the clock, the Python, the working directory and the limits, and says\n"
-        "what to do where something is missing.  The exit status is 1 where nothing can\n"
-        "be recorded.\n"
+        "what to do if something is missing. The exit status is 1 if nothing can be\n"
+        "recorded.\n"
         "\n"
         "  cunei doctor\n"
         "  cunei doctor --python python3.13",

@@ -325,7 +325,7 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
      .help =
-         "only the events of this process, by pid, folder, name\nor program; repeatable",
+         "only the events of this process, by pid, folder, name\nor program; may be repeated",
      .offset = offsetof(struct values, process)},
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,
@@ -335,7 +335,7 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, thread)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "one JSON object a line",
+     .help = "print one JSON object per line",
      .offset = offsetof(struct values, json)},
     {0},
 };
@@ -345,9 +345,9 @@ const struct cunei_cmd cunei_cmd_dump = {
     .args = "[options] DIR",
     .summary = "print every event, one per line",
     .help =
-        "Prints the events of all processes and threads in the order of time: time,\n"
-        "process, thread, name, phase, and what else the event holds. The same as\n"
-        "'babeltrace2 DIR', shorter and much faster.\n"
+        "Prints each event of all processes and threads, in the order of time: its time,\n"
+        "process, thread, name and phase, and its other fields. The same as 'babeltrace2\n"
+        "DIR', shorter and much faster.\n"
         "\n"
         "  cunei dump DIR | grep 'json.decoder:' | head\n"
         "  cunei dump --json --thread 4711 DIR",

@@ -380,7 +380,7 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, force)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print JSON (cannot be used with --filter)",
+     .help = "print JSON (record --filter cannot read it)",
      .offset = offsetof(struct values, json)},
     {0},
 };
@@ -391,7 +391,7 @@ const struct cunei_cmd cunei_cmd_filter = {
     .summary = "propose what to leave out of the next recording",
     .help =
         "Finds the functions that cost most to record for the time they take, and writes\n"
-        "a filter that leaves out as many as needed to record with --max-overhead. From\n"
+        "a filter that leaves out as many as needed to stay below --max-overhead. From\n"
         "CPython 3.12 on, excluded functions cost nothing; they count as self time of\n"
         "their callers.\n"
         "\n"

@@ -2,11 +2,9 @@
 #include "cmd/info_count.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/units.h"
+#include "trace/file.h"
 
 #define ENTER  (1u << CUNEI_PHASE_ENTER)
 #define LEAVE  (1u << CUNEI_PHASE_LEAVE)
@@ -35,20 +33,6 @@ uint64_t cunei_info_count_of(const struct cunei_info_count *inventory, size_t ki
 
     return row->class ? cunei_event_count_of(&inventory->count, row->class, row->phases)
                       : inventory->count.regions;
-}
-
-static uint64_t metadata_size(const struct cunei_trace_process *process)
-{
-    struct stat status;
-    char *path = NULL;
-    uint64_t size = 0;
-
-    if (asprintf(&path, "%s/%s", process->path, CUNEI_METADATA_NAME) < 0)
-        return 0;
-    if (stat(path, &status) == 0)
-        size = (uint64_t)status.st_size;
-    free(path);
-    return size;
 }
 
 static void take_packet(struct cunei_info_count *inventory,
@@ -100,7 +84,8 @@ static void take_stream(struct cunei_info_count *inventory,
 void cunei_info_count_take(struct cunei_info_count *inventory,
                            const struct cunei_trace_process *process)
 {
-    *inventory = (struct cunei_info_count){.bytes = metadata_size(process)};
+    *inventory = (struct cunei_info_count){
+        .bytes = cunei_trace_file_size(process, CUNEI_METADATA_NAME)};
     for (size_t i = 0; i < process->stream_count; i++)
         take_stream(inventory, process, &process->streams[i]);
     for (uint32_t i = 0; i < process->function_count; i++)

@@ -112,8 +112,8 @@ const struct cunei_cmd cunei_cmd_record = {
     .summary = "run a program and record every call to a directory",
     .help =
         "Runs PROGRAM unchanged, and records every call of every Python function in it\n"
-        "and in the Pythons that it starts.  The directory is a CTF trace: 'cunei report\n"
-        "DIR' shows where the time went; babeltrace2 and Trace Compass can open it.  The\n"
+        "and in the Pythons that it starts. The directory is a CTF trace: 'cunei report\n"
+        "DIR' shows where the time went; babeltrace2 and Trace Compass can open it. The\n"
         "exit status is the program's.\n"
         "\n"
         "PROGRAM is a Python program, or a command that starts Python programs:\n"

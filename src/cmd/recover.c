@@ -141,8 +141,8 @@ const struct cunei_cmd cunei_cmd_recover = {
     .summary = "repair a trace after a crash",
     .help =
         "Repairs a trace whose processes were killed: appends to the files what was\n"
-        "recorded but not yet written, and removes what was written in part.  The other\n"
-        "commands of cunei do this by themselves; babeltrace2 and Trace Compass need it.\n"
+        "recorded but not yet written, and removes half-written data. The other commands\n"
+        "of cunei do this by themselves; babeltrace2 and Trace Compass need it.\n"
         "Processes that are still running are not changed.\n"
         "\n"
         "  cunei recover DIR && babeltrace2 DIR",

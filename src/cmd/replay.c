@@ -48,7 +48,7 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
      .help =
-         "show one process of several, by pid, folder, name or\nprogram; repeatable",
+         "show one process of several, by pid, folder, name or\nprogram; may be repeated",
      .offset = offsetof(struct values, processes)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_time_range_options,
@@ -136,8 +136,8 @@ const struct cunei_cmd cunei_cmd_replay = {
         "Prints what each thread did, in order: the time in seconds since the first\n"
         "event of the trace, the duration, and the call. A call without calls inside is\n"
         "one line; others begin with { and end with }. '! raised' marks calls that ended\n"
-        "with an exception, 'resume' and 'yield' the parts of a generator. Below 30\n"
-        "levels the depth replaces more indentation: [31].\n"
+        "with an exception, 'resume' and 'yield' the parts of a generator. Beyond 30\n"
+        "levels the depth is printed instead of indentation: [31].\n"
         "\n"
         "Exceptions, gc pauses, task steps, greenlet switches and new thread names have\n"
         "lines of their own. Arguments and results appear if they were recorded (--args,\n"

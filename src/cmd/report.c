@@ -100,7 +100,7 @@ static const struct cunei_option row_options[] = {
      .value = "P",
      .help = "show one process of several: its pid, its folder in\n"
              "the trace, its name in multiprocessing, its program,\n"
-             "or a glob of these; repeatable",
+             "or a glob of these; may be repeated",
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "idle",
      .kind = CUNEI_OPTION_FLAG,
@@ -131,8 +131,8 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
      .help = "show only functions that match: module, file,\n"
-             "module:qualname, re:expression; repeatable, the last\n"
-             "match wins",
+             "module:qualname, re:expression; may be repeated, the\n"
+             "last match wins",
      .offset = VALUE(patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
@@ -300,6 +300,8 @@ static int render(const char *path, const struct cunei_report_options *wanted,
         return status;
     }
     cunei_refusal_collect(path, -1, 0, &refusals);
+    for (size_t i = 0; i < trace.process_count; i++)
+        cunei_refusal_forget_moved(&refusals, trace.processes[i].metadata.pid);
     copy.refused = refusals.count;
     cunei_refusal_format(&refusals, &why);
     copy.refused_why = why.data;

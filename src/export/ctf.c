@@ -203,7 +203,8 @@ static void take_stock(struct writer *writer, const struct cunei_trace_packet *p
 
 /*
  * A range of time may end without an event, and then ends with a stack event.  In a
- * file, that is allowed at the begin of a packet only.  Returns the words before it.
+ * file, that is allowed only at the beginning of a packet.  Returns the words before
+ * it.
  */
 static size_t words_before_edge(const struct cunei_trace_packet *packet)
 {

@@ -438,8 +438,8 @@ const struct cunei_report_section cunei_report_section_lines = {
     .is_repeatable = true,
     .is_recording = true,
     .help = "show the source of a function with the time of each\n"
-            "line, if they were recorded (record --lines);\n"
-            "repeatable",
+            "line, if they were recorded (record --lines); may be\n"
+            "repeated",
     .needs = CUNEI_REPORT_NEEDS_LINES,
     .has_rows = has_rows,
     .print = print,

@@ -36,7 +36,7 @@ static const char *loss_reason(const struct cunei_process *process)
     return NULL;
 }
 
-/* That of the first process that has one, or NULL. */
+/* The reason of the first process that has one, or NULL. */
 static const char *find_reason(const struct cunei_analysis *analysis,
                                const char *(*reason_of)(const struct cunei_process *))
 {
@@ -60,7 +60,8 @@ static int note_lost(const struct cunei_report *report)
     return cunei_note_print(report, "lost", CUNEI_INK_BAD, &words);
 }
 
-/* Their events are among the lost ones.  Why is unknown without the live file. */
+/* The events of dropped packets also count as lost.  Only the live file has the reason.
+ */
 static int note_dropped(const struct cunei_report *report)
 {
     const char *reason = find_reason(report->analysis, stop_reason);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The token streams of a report: time to the first token, rate, time between two. */
+/* The token streams of a report: time to first token, rate, time between tokens. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -143,8 +143,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_tokens = {
     .name = "tokens",
-    .help = "show the program's token streams: time to the first,\n"
-            "tokens/s, time between two",
+    .help = "show the program's token streams: time to first\n"
+            "token, tokens/s, time between tokens",
     .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
     .has_rows = has_rows,
     .print = print,

@@ -285,6 +285,36 @@ void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
         collect_messages(listener, secret, refusals);
 }
 
+/* Count one process less for this reason; reasons without a process have no place. */
+static void subtract(struct cunei_refusals *refusals, int reason)
+{
+    size_t at = 0;
+
+    while (at < CUNEI_REFUSAL_REASONS && refusals->reasons[at].error != reason)
+        at++;
+    refusals->count--;
+    if (at == CUNEI_REFUSAL_REASONS || --refusals->reasons[at].count > 0)
+        return;
+    for (; at + 1 < CUNEI_REFUSAL_REASONS; at++)
+        refusals->reasons[at] = refusals->reasons[at + 1];
+    refusals->reasons[at].count = 0;
+}
+
+void cunei_refusal_forget_moved(struct cunei_refusals *refusals, int64_t pid)
+{
+    for (size_t i = 0; i < refusals->moved_count && i < CUNEI_REFUSAL_PIDS; i++) {
+        if (refusals->moved[i] != pid)
+            continue;
+        subtract(refusals, CUNEI_REFUSAL_MOVED);
+        refusals->moved_count--;
+        if (refusals->moved_count < CUNEI_REFUSAL_PIDS)
+            refusals->moved[i] = refusals->moved[refusals->moved_count];
+        else
+            refusals->moved[i] = 0; /* those beyond have no place here */
+        return;
+    }
+}
+
 void cunei_refusal_format(const struct cunei_refusals *refusals,
                           struct cunei_buffer *text)
 {

@@ -66,6 +66,12 @@ int cunei_refusal_listen(struct cunei_launcher *launcher);
 void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
                            struct cunei_refusals *refusals);
 
+/*
+ * Forget the reason of a process whose folder was moved, but that the trace has under
+ * another name: it was recorded.
+ */
+void cunei_refusal_forget_moved(struct cunei_refusals *refusals, int64_t pid);
+
 /* The reasons as words, each with its number if there are several. */
 void cunei_refusal_format(const struct cunei_refusals *refusals,
                           struct cunei_buffer *text);

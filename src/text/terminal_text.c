@@ -94,7 +94,7 @@ static const char *make_visible(const char *text, struct cunei_buffer *visible)
 
     if (cunei_text_is_safe(text, size))
         return text;
-    cunei_text_escape(visible, text, size);
+    cunei_text_show(visible, text, size);
     return cunei_buffer_text(visible);
 }
 

@@ -18,6 +18,17 @@ char *cunei_trace_path(const char *folder, const char *name)
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
+uint64_t cunei_trace_file_size(const struct cunei_trace_process *process,
+                               const char *name)
+{
+    struct stat status;
+    char *path = cunei_trace_path(process->path, name);
+
+    uint64_t size = path && stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    free(path);
+    return size;
+}
+
 int cunei_trace_file_open(const struct cunei_trace_process *process, const char *name,
                           uint64_t *size)
 {

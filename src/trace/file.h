@@ -14,6 +14,10 @@ struct cunei_trace_process;
 /* The text in `folder`/`name`, allocated, or NULL. */
 char *cunei_trace_path(const char *folder, const char *name);
 
+/* The bytes of a file, 0 if there is none. */
+uint64_t cunei_trace_file_size(const struct cunei_trace_process *process,
+                               const char *name);
+
 /* Open a file to read it; its size goes to `*size`.  -EBADMSG: it is not regular. */
 int cunei_trace_file_open(const struct cunei_trace_process *process, const char *name,
                           uint64_t *size);

@@ -135,7 +135,7 @@ static void add_losses(const struct work *work, struct cunei_trace_stream *strea
         packet->events_discarded = discarded;
 }
 
-static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
+static int repair_stream(struct work *work, struct cunei_trace_stream *stream)
 {
     int rc = 0;
 
@@ -160,15 +160,15 @@ static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
     return rc < 0 ? cannot_write(work, rc, stream->path) : 0;
 }
 
-/* A damaged file keeps its live packets where they are, and the others are mended. */
-static int mend_streams(struct work *work)
+/* A damaged file keeps its live packets where they are, and the others are repaired. */
+static int repair_streams(struct work *work)
 {
     int rc = 0;
 
     for (size_t i = 0; i < work->process.stream_count; i++) {
         struct cunei_trace_stream *stream = &work->process.streams[i];
         if (!stream->is_damaged) {
-            int failed = mend_stream(work, stream);
+            int failed = repair_stream(work, stream);
             if (failed < 0)
                 return failed;
         } else if (stream->live[0])
@@ -207,7 +207,7 @@ static int append_tail(struct work *work, int fd, const char *text, size_t end)
     return rc;
 }
 
-static int mend_lines(struct work *work, int fd, const char *text, size_t size)
+static int repair_lines(struct work *work, int fd, const char *text, size_t size)
 {
     size_t end = end_of_lines(text, size);
 
@@ -220,7 +220,7 @@ static int mend_lines(struct work *work, int fd, const char *text, size_t size)
 }
 
 /* One write of a fixed width: no reader ever sees half of it. */
-static int mend_clock(struct work *work, int fd, const char *text, size_t size)
+static int repair_clock(struct work *work, int fd, const char *text, size_t size)
 {
     char clock[CUNEI_METADATA_CLOCK_SIZE + 1];
     struct cunei_metadata metadata;
@@ -239,8 +239,8 @@ static int mend_clock(struct work *work, int fd, const char *text, size_t size)
 }
 
 /* Do one of the two above. */
-static int mend_metadata(struct work *work,
-                         int (*mend)(struct work *, int, const char *, size_t))
+static int repair_metadata(struct work *work,
+                           int (*repair)(struct work *, int, const char *, size_t))
 {
     size_t size = 0;
     char *text = NULL;
@@ -253,7 +253,7 @@ static int mend_metadata(struct work *work,
                                    &text, &size);
     if (rc == 0) {
         fd = open_own(work, CUNEI_METADATA_NAME, 0);
-        rc = fd < 0 ? fd : mend(work, fd, text, size);
+        rc = fd < 0 ? fd : repair(work, fd, text, size);
     }
     if (rc < 0)
         (void)cannot_write(work, rc, path);
@@ -343,7 +343,7 @@ static int has_torn_line(const struct work *work)
     return last != '\n';
 }
 
-static bool needs_mending(const struct work *work)
+static bool needs_repair(const struct work *work)
 {
     bool needs = work->process.has_live || has_torn_line(work) > 0;
 
@@ -378,7 +378,7 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
 {
     struct cunei_trace_recovery *recovery = work->recovery;
 
-    if (!needs_mending(work))
+    if (!needs_repair(work))
         return 0;
     if (work->process.state == CUNEI_TRACE_RUNNING) {
         bool elsewhere = is_elsewhere(work);
@@ -397,11 +397,11 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
     }
     recovery->outcome = CUNEI_RECOVER_DONE;
     /* A packet may need a function of the tail; the clock needs all packets. */
-    int rc = mend_metadata(work, mend_lines);
+    int rc = repair_metadata(work, repair_lines);
     if (rc == 0)
-        rc = mend_streams(work);
+        rc = repair_streams(work);
     if (rc == 0 && work->process.state != CUNEI_TRACE_ENDED)
-        rc = mend_metadata(work, mend_clock);
+        rc = repair_metadata(work, repair_clock);
     if (rc == 0 && work->live.is_whole)
         rc = write_description(work);
     if (rc < 0)

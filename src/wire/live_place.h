@@ -8,8 +8,8 @@
  *     inode 1042
  *     path /dev/shm/cunei-1000/live-4711-2a63f
  *
- * A text, and not a link: no program opens or removes another file because somebody
- * has changed a link.  A change here is a change of CUNEI_WIRE_VERSION.
+ * A text, and not a link: no program opens or removes another file because another
+ * user changed a link.  A change here is a change of CUNEI_WIRE_VERSION.
  */
 #ifndef CUNEI_WIRE_LIVE_PLACE_H
 #define CUNEI_WIRE_LIVE_PLACE_H

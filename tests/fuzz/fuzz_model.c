@@ -140,7 +140,7 @@ static void begin_userreader(struct readings *readings)
         .functions = functions,
         .function_count = FUNCTION_COUNT,
         .kinds = kinds,
-        .wall = {.frequency = 1000, .multiplier = UINT64_C(1000000), .shift = 0},
+        .wall = {.scale = cunei_tick_scale(1000)},
     };
 
     cunei_user_facts_init(&readings->user_facts);

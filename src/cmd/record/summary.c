@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -23,6 +22,7 @@
 #include "report/lost_hooks.h"
 #include "rt/refusal.h"
 #include "text/format.h"
+#include "trace/file.h"
 #include "trace/trace.h"
 #include "wire/metadata.h"
 #include "wire/record_env.h"
@@ -42,20 +42,6 @@ struct summary {
     uint64_t done_bytes; /* read of total_bytes */
     uint64_t total_bytes;
 };
-
-static uint64_t file_size(const char *folder, const char *name)
-{
-    struct stat status;
-    char *path = NULL;
-    uint64_t size = 0;
-
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return 0;
-    if (stat(path, &status) == 0)
-        size = (uint64_t)status.st_size;
-    free(path);
-    return size;
-}
 
 static void count_stream(struct summary *summary,
                          const struct cunei_trace_process *process,
@@ -86,7 +72,7 @@ static void count_process(struct summary *summary,
 
     for (size_t i = 0; i < process->stream_count; i++)
         count_stream(summary, process, &process->streams[i]);
-    summary->bytes += file_size(process->path, CUNEI_METADATA_NAME);
+    summary->bytes += cunei_trace_file_size(process, CUNEI_METADATA_NAME);
     summary->lost += description->lost;
     summary->lost_no_stream += description->lost_no_stream;
     summary->lost_no_function += description->lost_no_function;
@@ -118,25 +104,15 @@ static void note_refusals(const struct cunei_refusals *refusals)
     cunei_buffer_fini(&why);
 }
 
-static bool has_process(const struct cunei_trace *trace, int64_t pid)
+/*
+ * A process whose folder was moved within the trace was recorded, at least in part, and
+ * what it lost is known.
+ */
+static void forget_found(const struct cunei_trace *trace,
+                         struct cunei_refusals *refusals)
 {
-    bool has = false;
-
     for (size_t i = 0; i < trace->process_count; i++)
-        has |= trace->processes[i].metadata.pid == pid;
-    return has;
-}
-
-/* Whether a process lost its folder, and the trace does not have it under another
- * name. */
-static bool lacks_folder(const struct cunei_trace *trace,
-                         const struct cunei_refusals *refusals)
-{
-    bool lacks = refusals->moved_count > CUNEI_REFUSAL_PIDS;
-
-    for (size_t i = 0; i < refusals->moved_count && i < CUNEI_REFUSAL_PIDS; i++)
-        lacks |= !has_process(trace, refusals->moved[i]);
-    return lacks;
+        cunei_refusal_forget_moved(refusals, trace->processes[i].metadata.pid);
 }
 
 /* Append why events are missing; nothing where none are. */
@@ -195,11 +171,11 @@ static void note_nothing_recorded(const struct cunei_recorded_run *recording,
     if (!has_reason && removed == -ENOENT)
         cunei_cmd_note("the trace is not in '%s': the directory was moved or removed",
                        recording->shown);
-    else if (refusals->count)
-        note_refused(recording, refusals->reasons[0].error);
-    else if (removed == -ESTALE)
+    else if (!has_reason && removed == -ESTALE)
         cunei_cmd_note("the trace is not in '%s': another directory has its place",
                        recording->shown);
+    else if (refusals->count)
+        note_refused(recording, refusals->reasons[0].error);
     else if (recording->options->no_children && !recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' is not a Python program, and "
                        "--no-children excludes the Pythons that it starts",
@@ -334,7 +310,8 @@ static void count_trace(const struct cunei_recorded_run *recording,
     struct summary summary = {.progress = {.what = "counting"}};
 
     collect_refusals(recording, &summary.refusals);
-    summary.lacks_folder = lacks_folder(trace, &summary.refusals);
+    forget_found(trace, &summary.refusals);
+    summary.lacks_folder = summary.refusals.moved_count > 0;
     for (size_t i = 0; i < trace->process_count; i++) {
         for (size_t j = 0; j < trace->processes[i].stream_count; j++)
             summary.total_bytes += trace->processes[i].streams[j].size;
@@ -394,6 +371,7 @@ bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
         return false;
     if (!quiet) {
         collect_refusals(recording, &refusals);
+        forget_found(&trace, &refusals);
         note_unmatched(recording, &trace);
         note_refusals(&refusals);
         note_limits(recording, &trace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A number for each identity of a function (model/facts/functions.h), with texts of its
- * own: those who asked may go.
+ * A number for each identity of a function (model/facts/functions.h).  The map copies
+ * the texts of its keys: a caller may free its own.
  *
  *     struct cunei_function_map map = {0};
  *     uint32_t *number = cunei_function_map_find(&map, &function);    (0 at first)

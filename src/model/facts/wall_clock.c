@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "model/facts/wall_clock.h"
 
-#include "base/units.h"
 #include "wire/metadata.h"
 
-void cunei_wall_clock_init(struct cunei_wall_clock *wall,
-                           const struct cunei_metadata *metadata)
+struct cunei_tick_scale cunei_tick_scale(uint64_t frequency)
 {
-    uint64_t frequency = metadata->frequency > 0 ? metadata->frequency : CUNEI_NS_PER_S;
     unsigned shift = 63;
 
+    if (frequency == 0)
+        frequency = CUNEI_NS_PER_S;
     while (shift > 0 && ((unsigned __int128)CUNEI_NS_PER_S << shift) / frequency >=
                             UINT64_C(1) << 63)
         shift--;
     unsigned __int128 ratio = (unsigned __int128)CUNEI_NS_PER_S << shift;
-    *wall = (struct cunei_wall_clock){
+    return (struct cunei_tick_scale){
         .frequency = frequency,
-        .offset = metadata->offset,
-        .base_ns = metadata->offset_s * CUNEI_NS_PER_S,
         .multiplier = (uint64_t)((ratio + frequency - 1) / frequency),
         .shift = shift,
+    };
+}
+
+void cunei_wall_clock_init(struct cunei_wall_clock *wall,
+                           const struct cunei_metadata *metadata)
+{
+    *wall = (struct cunei_wall_clock){
+        .scale = cunei_tick_scale(metadata->frequency),
+        .offset = metadata->offset,
+        .base_ns = metadata->offset_s * CUNEI_NS_PER_S,
     };
 }
 
@@ -28,8 +35,8 @@ uint64_t cunei_wall_clock_tick(const struct cunei_wall_clock *wall, uint64_t ns)
     if (ns <= wall->base_ns)
         return 0;
     unsigned __int128 ticks =
-        ((unsigned __int128)(ns - wall->base_ns) * wall->frequency + CUNEI_NS_PER_S -
-         1) /
+        ((unsigned __int128)(ns - wall->base_ns) * wall->scale.frequency +
+         CUNEI_NS_PER_S - 1) /
         CUNEI_NS_PER_S;
     if (ticks <= wall->offset)
         return 0;

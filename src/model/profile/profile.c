@@ -28,30 +28,15 @@ static uint32_t slots_for(uint32_t function_count)
     return 1 + (function_count < max ? function_count : max);
 }
 
-/* ns = ticks * multiplier >> shift, the multiplier as precise as 63 bits allow; it is
- * rounded up, so that what is a whole number of nanoseconds stays one. */
-static void set_scale(struct cunei_profile *profile, uint64_t frequency)
-{
-    unsigned shift = 63;
-
-    while (shift > 0 && ((unsigned __int128)CUNEI_NS_PER_S << shift) / frequency >=
-                            UINT64_C(1) << 63)
-        shift--;
-    unsigned __int128 ratio = (unsigned __int128)CUNEI_NS_PER_S << shift;
-    profile->frequency = frequency;
-    profile->multiplier = (uint64_t)((ratio + frequency - 1) / frequency);
-    profile->shift = shift;
-}
-
 int cunei_profile_init(struct cunei_profile *profile,
                        const struct cunei_profile_options *options)
 {
     *profile = (struct cunei_profile){
         .slot_count = slots_for(options->function_count),
         .kinds = options->kinds,
+        .scale = cunei_tick_scale(options->frequency),
         .tags = {.max = CUNEI_TAGS_MAX},
     };
-    set_scale(profile, options->frequency > 0 ? options->frequency : CUNEI_NS_PER_S);
 
     /* calloc does not touch pages before they are used; aligned_alloc does not zero. */
     size_t size = (size_t)profile->slot_count * sizeof(struct cunei_facts);
@@ -88,7 +73,8 @@ void cunei_profile_fini(struct cunei_profile *profile)
 
 uint64_t cunei_profile_ns(const struct cunei_profile *profile, uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S / profile->frequency);
+    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S /
+                      profile->scale.frequency);
 }
 
 /* What the loop below holds in registers. */
@@ -192,8 +178,7 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
 {
     struct cunei_facts *facts = cursor->current; /* no region's: it is on top */
     uint64_t ticks = time - cursor->top->entered;
-    uint64_t ns =
-        (uint64_t)((unsigned __int128)ticks * profile->multiplier >> profile->shift);
+    uint64_t ns = cunei_tick_scale_ns(&profile->scale, ticks);
     uint64_t total = --facts->open == 0 ? time - facts->opened_at : 0;
 
     facts->total += total;

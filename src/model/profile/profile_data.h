@@ -14,6 +14,7 @@
 #include "model/facts/recording_off.h"
 #include "model/facts/tasks.h"
 #include "model/facts/text_set.h"
+#include "model/facts/wall_clock.h"
 #include "model/profile/packet_gap.h"
 #include "model/profile/suspended.h"
 #include "model/profile/task_steps.h"
@@ -118,9 +119,7 @@ struct cunei_profile {
     void *memory;                  /* owned */
     uint32_t slot_count;
     struct cunei_id_kinds kinds; /* borrowed */
-    uint64_t frequency;
-    uint64_t multiplier; /* private: ticks to ns, as a fraction of 2^shift */
-    unsigned shift;
+    struct cunei_tick_scale scale;
     struct cunei_tree *tree;   /* owned; NULL: not asked for */
     struct cunei_edges *edges; /* owned; NULL: not asked for */
     struct cunei_tasks tasks;

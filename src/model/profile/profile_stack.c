@@ -45,8 +45,7 @@ int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
                                uint64_t ticks)
 {
     struct cunei_facts *facts = &profile->functions[slot];
-    uint64_t ns =
-        (uint64_t)((unsigned __int128)ticks * profile->multiplier >> profile->shift);
+    uint64_t ns = cunei_tick_scale_ns(&profile->scale, ticks);
 
     if (ns > facts->max_ns)
         facts->max_ns = ns;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "base/vector.h"
 #include "model/user/user_facts.h"
 
@@ -97,7 +98,8 @@ static int finish_tokens(struct cunei_tokens_facts *tokens)
         count = tokens->count;
     }
     if (last_ns > from_ns)
-        tokens->per_s = (double)count * 1e9 / (double)(last_ns - from_ns);
+        tokens->per_s =
+            (double)count * (double)CUNEI_NS_PER_S / (double)(last_ns - from_ns);
     int rc = measure(tokens);
     free(tokens->ticks);
     tokens->ticks = NULL;

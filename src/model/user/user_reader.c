@@ -77,7 +77,8 @@ struct cunei_user_reader *cunei_user_reader_new(
         .walk = cunei_walk_new(take_step, reader, options->kinds),
         .indices = calloc(count, sizeof(*reader->indices)),
         .tagged = calloc(count, sizeof(*reader->tagged)),
-        .regions = {.facts = options->facts, .frequency = options->wall.frequency},
+        .regions = {.facts = options->facts,
+                    .frequency = options->wall.scale.frequency},
     };
     if (reader->walk && reader->indices && reader->tagged && read_tags(reader) == 0)
         return reader;

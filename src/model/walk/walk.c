@@ -86,7 +86,7 @@ static int read_call(struct cunei_walk *walk, uint32_t function, enum cunei_phas
     return rc;
 }
 
-/* An event of a built-in class: what is no step of its own is passed on. */
+/* An event of a built-in class.  One that does not affect the stack is reported. */
 static int read_other(struct cunei_walk *walk, uint32_t class, const uint64_t *at)
 {
     if (class == CUNEI_CLASS_STACK)

@@ -9,9 +9,9 @@
 
 #include <Python.h>
 
-/* {0}: not there. */
+/* {0}: not initialized. */
 struct cunei_gc_callback {
-    PyObject *list; /* gc.callbacks, while the callable belongs into it */
+    PyObject *list; /* gc.callbacks */
     PyObject *callable;
 };
 
@@ -19,8 +19,8 @@ struct cunei_gc_callback {
 int cunei_gc_init(struct cunei_gc_callback *collect);
 
 /*
- * From now on the callable belongs into the list, or not; `hook` adds it if it is
- * missing.  Errors are ignored.
+ * `begin` adds the callable to the list, and `end` removes it.  Between the two, `hook`
+ * adds it again if the program has removed it.  Errors are ignored.
  */
 void cunei_gc_begin(struct cunei_gc_callback *collect);
 void cunei_gc_hook(struct cunei_gc_callback *collect);

@@ -204,7 +204,7 @@ def test_functions_of_other_cells_are_named_by_them(notebook):
 
 
 @needs_monitoring
-@pytest.mark.skipif(FREE_THREADED, reason="a budget wants a GIL")
+@pytest.mark.skipif(FREE_THREADED, reason="a budget needs a GIL")
 def test_numbers_that_a_budget_estimates_are_marked(notebook):
     (table,) = notebook.shown("budget", "text/html")
 

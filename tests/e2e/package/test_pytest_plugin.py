@@ -356,7 +356,7 @@ def test_the_example_of_the_page(cunei):
 
 
 @needs_monitoring
-@pytest.mark.skipif(FREE_THREADED, reason="a budget wants a GIL")
+@pytest.mark.skipif(FREE_THREADED, reason="a budget needs a GIL")
 def test_a_budget(cunei):
     assert run(cunei, "--cunei-dir=trace", "--cunei-budget=5%").returncode == 1
     assert set(regions(cunei)) == REGIONS

@@ -132,7 +132,14 @@ def test_a_swapped_folder_loses_events_and_no_file(tmp_path, shared, secret, wha
     assert secret.read_text() == SECRET
     assert {path.name for path in (shared / "fake").iterdir()} == set(NAMES)
     assert not re.search(r"\b0 lost", ended.stderr)
-    assert "its folder in the trace was moved, replaced or removed" in ended.stderr
+    reasons = {
+        "the folder": "events were lost: its folder in the trace was moved, replaced "
+        "or removed\n",
+        "the trace": f"the trace is not in '{directory}': another directory has its "
+        "place\n",
+    }
+    assert reasons[what] in ended.stderr
+    assert "could not be recorded" not in ended.stderr
     # What was recorded before is in the folder of the victim, the loss as well.
     assert moved.stat().st_uid == 0 and moved.stat().st_mode & 0o777 == 0o700
     shown = json.loads(cunei("report", "--json", moved).stdout)
@@ -248,12 +255,32 @@ def test_what_a_replaced_folder_lost_is_known_in_the_trace(tmp_path):
     shown = " ".join(cunei("report", directory).stdout.split())
     assert lost > 0
     assert f" {lost:,} lost,".replace(",", " ", 1) in printed
-    assert f"cunei: events were lost: {reason} cunei: " in printed
+    assert printed.endswith(f" cunei: events were lost: {reason}")
     assert f" events not recorded: {reason} " in shown
     assert f" dropped: {reason} " in shown
     assert re.search(r"wall, ≥ \S+ ms CPU", shown)
     described = " ".join(cunei("info", directory).stdout.split())
     assert f" because {reason} " in described
+
+
+def count_program_events(directory):
+    """Without the stack at the start of each packet, which is an event of cunei."""
+    lines = cunei("dump", directory).stdout.splitlines()
+    return sum(" stack: enter, " not in line for line in lines)
+
+
+def test_each_event_around_a_replaced_folder_is_recorded_or_lost(tmp_path):
+    directory, whole = tmp_path / "trace", tmp_path / "whole"
+    with recording(whole, tmp_path):
+        pass
+    with recording(directory, tmp_path):
+        folder = only_folder(directory)
+        folder.rename(directory / "aside")
+        folder.mkdir(mode=0o700)
+
+    lost = json.loads(cunei("report", "--json", directory).stdout)["lost"]
+    assert lost > 0
+    assert count_program_events(directory) + lost == count_program_events(whole)
 
 
 def test_an_empty_directory_that_existed_stays(tmp_path):

@@ -96,7 +96,7 @@ static const struct {
 } unsafe[] = {
     {"", NULL},
     {"plain \\", NULL},
-    {"a\\\nb", "a\\\\\\nb"},
+    {"a\\\nb", "a\\\\nb"},
     {"\x7f", "\\x7f"},
     {"\x1b[0m", "\\x1b[0m"},
     /* C1, as a character and as a byte. */
@@ -134,6 +134,7 @@ static void only_safe_text_is_shown_as_it_is(void **state)
 
         assert_string_equal(cunei_buffer_text(&out),
                             unsafe[i].shown ? unsafe[i].shown : text);
+        assert_true(cunei_text_is_safe(out.data ? out.data : "", out.size));
         assert_int_equal(cunei_text_is_safe(text, strlen(text)), !unsafe[i].shown);
         cunei_buffer_fini(&out);
     }

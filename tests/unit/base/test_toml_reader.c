@@ -66,6 +66,7 @@ static const struct {
      "a='\xc3\xa4\xf0\x9f\x98\x80\t\"A';"},
     {"[tool.cunei]\na = 1979-05-27 07:32:00Z\nb = 1979-05-27\nc = inf\n",
      "a=1979-05-27 07:32:00Z;b=1979-05-27;c=inf;"},
+    {"[tool.cunei]\n\"a\\nb\" = 1\n[\"tool\\ncunei\"]\nc = 1\n", "a\nb=1;"},
     {"\xef\xbb\xbf[tool.cunei]\na = ''\n", "a='';"},
 };
 

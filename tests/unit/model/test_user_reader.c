@@ -66,7 +66,7 @@ static void read_tape(void)
         .function_count = FUNCTION_COUNT,
         .kinds = {kinds, FUNCTION_COUNT},
         .tags = &tags,
-        .wall = {.frequency = 1000000000, .multiplier = UINT64_C(1) << 32, .shift = 32},
+        .wall = {.scale = cunei_tick_scale(1000000000)},
     };
     struct cunei_user_reader *reader = cunei_user_reader_new(&options);
 

@@ -164,6 +164,31 @@ static void each_child_that_a_process_reports_counts(void **state)
     close(listener);
 }
 
+static void a_process_that_the_trace_has_is_forgotten(void **state)
+{
+    (void)state;
+    struct cunei_record_env session = session_in(missing);
+    struct cunei_refusals refusals;
+
+    int listener = cunei_refusal_listen(&session.launcher);
+    cunei_refusal_leave(&session, 1001, CUNEI_REFUSAL_MOVED);
+    cunei_refusal_leave(&session, 1002, CUNEI_REFUSAL_MOVED);
+    cunei_refusal_leave(&session, 1003, CUNEI_REFUSAL_NO_SITE);
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    cunei_refusal_forget_moved(&refusals, 1003); /* its folder was not moved */
+    cunei_refusal_forget_moved(&refusals, 1001);
+
+    assert_int_equal(refusals.count, 2);
+    assert_int_equal(refusals.moved_count, 1);
+    assert_int_equal(refusals.moved[0], 1002);
+    cunei_refusal_forget_moved(&refusals, 1002);
+    assert_int_equal(refusals.count, 1);
+    assert_int_equal(refusals.moved_count, 0);
+    assert_int_equal(refusals.reasons[0].error, CUNEI_REFUSAL_NO_SITE);
+    assert_int_equal(refusals.reasons[1].count, 0);
+    close(listener);
+}
+
 static void a_file_that_is_there_needs_no_message(void **state)
 {
     struct scratch *scratch = *state;
@@ -362,6 +387,7 @@ int main(void)
             reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
         cmocka_unit_test(a_process_that_repeats_itself_counts_once),
         cmocka_unit_test(each_child_that_a_process_reports_counts),
+        cmocka_unit_test(a_process_that_the_trace_has_is_forgotten),
         cmocka_unit_test_setup_teardown(a_file_that_is_there_needs_no_message, make,
                                         remove_all),
         cmocka_unit_test(a_message_without_the_secret_is_ignored),

@@ -9,7 +9,7 @@
  * for every event.  If the program sets one later, it replaces ours until the thread
  * enters the next such frame, or returns to one.
  *
- *     init     where the words of code objects are (see code.h)
+ *     init     where the tags of code objects are (see code.h)
  *     begin    a recording has lines
  *     set      around a frame: it is switched
  *     add_code lines of this code are recorded: it may be on top already

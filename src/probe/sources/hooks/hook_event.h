@@ -21,7 +21,7 @@
 
 #include "probe/sources/hooks/hook.h"
 
-/* Where the words of code objects are: see code.h. */
+/* Where the tags of code objects are: see code.h. */
 void cunei_hook_event_init(Py_ssize_t index, bool is_inline);
 
 void cunei_hook_event_enter(struct cunei_hook *hook, PyFrameObject *frame);

@@ -151,7 +151,7 @@ COLD_CALLBACK(call)
 COLD_CALLBACK(discover)
 COLD_CALLBACK(await_main)
 
-static uint64_t any_word(PyObject *self, PyObject *const *args)
+static uint64_t any_tag(PyObject *self, PyObject *const *args)
 {
     struct callback *callback = (struct callback *)self;
     PyCodeObject *code = (PyCodeObject *)args[0];
@@ -178,7 +178,7 @@ static inline bool is_irrelevant(PyObject *self, PyObject *const *args, size_t c
 static bool is_unknown(PyObject *self, PyObject *const *args, size_t count)
 {
     return PyVectorcall_NARGS(count) >= 3 && PyCode_Check(args[0]) &&
-           cunei_code_is_silent(any_word(self, args)) &&
+           cunei_code_is_silent(any_tag(self, args)) &&
            !cunei_exception_track_is_known(
                args[2],
                PyObject_TypeCheck(args[2], (PyTypeObject *)PyExc_BaseExceptionGroup));
@@ -266,7 +266,7 @@ static inline void count_event(uint64_t tag, enum cunei_phase phase)
 /* Without a GIL, events of code that is not selected come here as well. */
 static PyObject *record_cold(PyObject *self, PyObject *const *args)
 {
-    uint64_t tag = any_word(self, args);
+    uint64_t tag = any_tag(self, args);
 
     if (!CUNEI_COMPAT_HAS_GIL && tag & CUNEI_CODE_OFF)
         return cunei_mute_event(tag, ((struct callback *)self)->disable);
@@ -276,17 +276,18 @@ static PyObject *record_cold(PyObject *self, PyObject *const *args)
 /* PY_THROW cannot be switched off at one place before 3.15. */
 static PyObject *throw_cold(PyObject *self, PyObject *const *args)
 {
-    return run_cold_half(self, args, any_word(self, args), record_body);
+    return run_cold_half(self, args, any_tag(self, args), record_body);
 }
 
 static PyObject *select_cold(PyObject *self, PyObject *const *args)
 {
-    return run_cold_half(self, args, any_word(self, args), select_body);
+    return run_cold_half(self, args, any_tag(self, args), select_body);
 }
 
 /*
- * The hot path.  A word with an id, a stream with room: three loads for the word, the
- * clock, the record, the content size.  Anything else is left to the cold half.
+ * The hot path, for code whose tag has an id and a stream that has room: three loads
+ * for the tag, the clock, the record, the content size.  Anything else is left to the
+ * cold half.
  */
 static inline __attribute__((always_inline)) PyObject *record_hot(
     PyObject *self, PyObject *const *args, size_t count, enum cunei_phase phase,
@@ -389,7 +390,7 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t count,
 {
     if (PyVectorcall_NARGS(count) >= 3 && Py_IS_TYPE(args[0], &PyCode_Type)) {
         cunei_exception_callbacks_throw(args[2]);
-        if (any_word(self, args) & CUNEI_CODE_OFF)
+        if (any_tag(self, args) & CUNEI_CODE_OFF)
             cunei_exception_infer_thrown((PyCodeObject *)args[0], args[2]);
     }
     return ((struct callback *)self)->hot(self, args, count, names);
