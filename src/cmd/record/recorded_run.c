@@ -96,7 +96,7 @@ static void check_python(struct cunei_recorded_run *run, struct cunei_buffer *re
     const struct cunei_program *program = &run->program;
     struct cunei_interpreter *python = &run->python;
 
-    int rc = cunei_interpreter_ask(python, program->python, program->flags);
+    int rc = cunei_interpreter_ask(python, program->python, program->flags, false);
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
                             "'%s' is not a working Python%s%s%s; choose another with "
