@@ -22,8 +22,8 @@
 #include "wire/record_env.h"
 
 enum {
-    CALIBRATION_US = 10000, /* good to 2 ppm */
-    ENV_MAX = 120000        /* bytes; Linux allows 131 071 for one variable */
+    CALIBRATION_US = 2000, /* good to 10 ppm; what a process writes corrects it */
+    ENV_MAX = 120000       /* bytes; Linux allows 131 071 for one variable */
 };
 
 /* The defaults of the program's project. */
