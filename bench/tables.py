@@ -225,7 +225,7 @@ def alone_limits(alone):
 
 def startup_limits(startup):
     record_ms = (startup["record"] - startup["plain"]) * 1000
-    yield at_most("cunei record -c pass, over python", 80, record_ms, "{:.1f} ms")
+    yield at_most("cunei record -c pass, over python", 10, record_ms, "{:.1f} ms")
     import_ms = (startup["import"] - startup["plain"]) * 1000
     yield at_most("import cunei", 1, import_ms, "{:.2f} ms")
 

@@ -366,7 +366,7 @@ static int run_doctor(int argc, char **argv)
                                : cunei_program_default_python();
     doctor.wanted = values.python;
     if (path)
-        doctor.python_rc = cunei_interpreter_ask(&doctor.python, path, "");
+        doctor.python_rc = cunei_interpreter_ask(&doctor.python, path, "", true);
     status = examine(&doctor, values.json);
     cunei_interpreter_fini(&doctor.python);
     free(path);

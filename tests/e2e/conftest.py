@@ -82,7 +82,9 @@ def installed(folder):
         for name, value in os.environ.items()
         if not name.startswith(("CUNEI_", "PYTHON", "PYTEST_", "COVERAGE"))
     }
-    environment.update(NO_COLOR="1", TMPDIR=str(folder))
+    environment.update(
+        NO_COLOR="1", TMPDIR=str(folder), XDG_CACHE_HOME=str(folder / "cache")
+    )
     work = folder / "work"
     work.mkdir()
     return Cunei(python, executable, work, environment)

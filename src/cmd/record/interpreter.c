@@ -12,16 +12,19 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/common/search_path.h"
+#include "cmd/record/interpreter_cache.h"
 #include "python/refusal_reason.h"
 #include "wire/record_env.h"
 
 extern char **environ;
 
 /*
- * The program that the Python runs.  Any Python since 2.6 can parse it.  CUNEI_RECORD
+ * The program that the Python runs.  Any Python since 2.6 can parse it.  The last part
+ * names the files that the answers depend on, for the cache.  CUNEI_RECORD
  * is set to a value that records nothing, so that cunei.pth is tried.  It ends with
  * _exit, so that no exit handler of other tools runs.
  */
@@ -51,6 +54,23 @@ static const char question[] =
     "    except Exception as e:\n"
     "        if not (isinstance(e, ModuleNotFoundError) and e.name == 'cunei'):\n"
     "            say('error', '%s: %s' % (type(e).__name__, e))\n"
+    "    try:\n"
+    "        say('running', os.readlink('/proc/self/exe'))\n"
+    "        s = sys.modules.get('site')\n"
+    "        b = os.path.dirname(sys.executable)\n"
+    "        p = [sys.executable, b + '/pyvenv.cfg', b + '/../pyvenv.cfg']\n"
+    "        p += [getattr(m, '__file__', 0) for m in list(sys.modules.values())]\n"
+    "        with open('/proc/self/maps') as m:\n"
+    "            p += [w[5][:-1] for w in (l.split(None, 5) for l in m)\n"
+    "                  if len(w) > 5 and w[5][0] == '/']\n"
+    "        d = sys.path + [s.getusersitepackages()] + s.getsitepackages()\n"
+    "        p += d + [os.path.join(f, n) for f in d if os.path.isdir(f)\n"
+    "                  for n in os.listdir(f) if n.endswith('.pth')]\n"
+    "        p = [x for x in p if isinstance(x, str) and x[:1] not in ('', '<')]\n"
+    "        for x in sorted(set(p)): say('file', os.path.abspath(x))\n"
+    "        if '\\n' not in ''.join(p): say('files', 'all')\n"
+    "    except Exception:\n"
+    "        pass\n"
     "a = ('\\n'.join(f) + '\\n')\n"
     "e = getattr(os, 'fsencode', str)\n"
     "os.write(1, e(a))\n"
@@ -108,17 +128,15 @@ static char **question_environment(void)
     return list;
 }
 
-static int spawn(const char *path, const char *flags, int output, int errors,
+static int spawn(const struct cunei_interpreter_question *asked, int output, int errors,
                  pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
+    const char *flags = asked->flags;
     char *words[5] = {0};
     int rc = 0;
 
-    char **environment = question_environment();
-    if (!environment)
-        return -ENOMEM;
-    const char *list[] = {path, *flags ? flags : "-c", *flags ? "-c" : question,
+    const char *list[] = {asked->path, *flags ? flags : "-c", *flags ? "-c" : question,
                           *flags ? question : NULL};
     memcpy(words, list, sizeof(list));
     (void)posix_spawn_file_actions_init(&actions);
@@ -128,9 +146,8 @@ static int spawn(const char *path, const char *flags, int output, int errors,
         (void)posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     else
         (void)posix_spawn_file_actions_adddup2(&actions, errors, 2);
-    rc = -posix_spawn(pid, path, &actions, NULL, words, environment);
+    rc = -posix_spawn(pid, asked->path, &actions, NULL, words, asked->environment);
     posix_spawn_file_actions_destroy(&actions);
-    free(environment);
     return rc;
 }
 
@@ -142,7 +159,7 @@ static void read_answer(int fd, struct cunei_buffer *answer)
         ssize_t size = read(fd, part, sizeof(part));
         if (size < 0 && errno == EINTR)
             continue;
-        if (size <= 0 || answer->size > 65536)
+        if (size <= 0 || answer->size > 1 << 20)
             return;
         cunei_buffer_append(answer, part, (size_t)size);
     }
@@ -211,10 +228,10 @@ static void take_complaint(struct cunei_interpreter *python, int errors)
     python->error = complaint;
 }
 
-int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
-                          const char *flags)
+/* Run the Python; its answer is appended to `answer`, its complaints to `errors`. */
+static int run_python(const struct cunei_interpreter_question *asked, int errors,
+                      struct cunei_buffer *answer)
 {
-    struct cunei_buffer answer = {0};
     int ends[2] = {-1, -1};
     pid_t pid = 0;
 
@@ -223,28 +240,95 @@ int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
     /* Beyond the three that the Python gets, which may be closed here. */
     int output = fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(ends[1]);
-    int file = memfd_create("cunei", MFD_CLOEXEC);
-    int errors = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (file >= 0)
-        close(file);
-    int rc = output < 0 ? -errno : spawn(path, flags, output, errors, &pid);
+    int rc = output < 0 ? -errno : spawn(asked, output, errors, &pid);
     if (output >= 0)
         close(output);
     if (rc == 0) {
-        read_answer(ends[0], &answer);
+        read_answer(ends[0], answer);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
-        python->path = strdup(path);
-        rc = python->path && !answer.failed
+        if (answer->failed)
+            rc = -ENOMEM;
+    }
+    close(ends[0]);
+    return rc;
+}
+
+static int open_errors(void)
+{
+    int file = memfd_create("cunei", MFD_CLOEXEC);
+    int errors = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+    if (file >= 0)
+        close(file);
+    return errors;
+}
+
+/* A Python without any problem; others are asked each time. */
+static bool is_worth_keeping(const struct cunei_interpreter *python)
+{
+    struct cunei_buffer reason = {0};
+
+    bool can_record =
+        cunei_interpreter_can_record(python, CUNEI_INSTRUMENTER_NONE, &reason);
+    cunei_buffer_fini(&reason);
+    return can_record && !*python->obstacles;
+}
+
+static int ask(struct cunei_interpreter *python,
+               const struct cunei_interpreter_question *asked)
+{
+    struct cunei_buffer answer = {0};
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    int errors = open_errors();
+    int rc = run_python(asked, errors, &answer);
+    char *kept = rc == 0 && answer.data ? strdup(answer.data) : NULL;
+    if (rc == 0) {
+        python->path = strdup(asked->path);
+        rc = python->path
                  ? take_answer(python, answer.data ? answer.data : (char[]){""})
                  : -ENOMEM;
         if (rc == -EPROTO && errors >= 0)
             take_complaint(python, errors);
     }
+    if (rc == 0 && kept && is_worth_keeping(python))
+        cunei_interpreter_cache_write(asked, kept, &now);
     if (errors >= 0)
         close(errors);
-    close(ends[0]);
+    free(kept);
     cunei_buffer_fini(&answer);
+    return rc;
+}
+
+/* Take the remembered answer; whether there is one. */
+static bool recall(struct cunei_interpreter *python,
+                   const struct cunei_interpreter_question *asked)
+{
+    char *answer = cunei_interpreter_cache_read(asked);
+
+    if (!answer)
+        return false;
+    python->path = strdup(asked->path);
+    bool is_good =
+        python->path && take_answer(python, answer) == 0 && is_worth_keeping(python);
+    if (!is_good)
+        cunei_interpreter_fini(python);
+    free(answer);
+    return is_good;
+}
+
+int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
+                          const char *flags, bool again)
+{
+    char **environment = question_environment();
+    if (!environment)
+        return -ENOMEM;
+    const struct cunei_interpreter_question asked = {
+        .path = path, .flags = flags, .program = question, .environment = environment};
+    int rc = !again && recall(python, &asked) ? 0 : ask(python, &asked);
+    free(environment);
     return rc;
 }
 

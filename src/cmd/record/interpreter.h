@@ -4,7 +4,7 @@
  * before the program starts.
  *
  *     struct cunei_interpreter python = {0};
- *     int rc = cunei_interpreter_ask(&python, "/usr/bin/python3", "-I");
+ *     int rc = cunei_interpreter_ask(&python, "/usr/bin/python3", "-I", false);
  *     if (rc == 0 && !cunei_interpreter_can_record(&python, instrumenter, &reason))
  *         …
  *     cunei_interpreter_fini(&python);
@@ -46,12 +46,14 @@ struct cunei_interpreter {
 char *cunei_interpreter_beside_us(void);
 
 /*
- * Run the Python with a few lines of ours.  `flags` is one word or "".  -ENOENT and
+ * Run the Python with a few lines of ours; without `again`, a Python that is as it was
+ * gives the answer of last time (interpreter_cache.h) and is not run.  `flags` is one
+ * word or "".  -ENOENT and
  * other errors of execve; -EPROTO: it ran and gave no answer, `error` has the first
  * line of its error output.
  */
 int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
-                          const char *flags);
+                          const char *flags, bool again);
 
 /* Whether other tools leave no place for it: why, of python/refusal_reason.h; 0: they
  * do. */

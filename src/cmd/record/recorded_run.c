@@ -22,8 +22,8 @@
 #include "wire/record_env.h"
 
 enum {
-    CALIBRATION_US = 10000, /* good to 2 ppm */
-    ENV_MAX = 120000        /* bytes; Linux allows 131 071 for one variable */
+    CALIBRATION_US = 2000, /* good to 10 ppm; what a process writes corrects it */
+    ENV_MAX = 120000       /* bytes; Linux allows 131 071 for one variable */
 };
 
 /* The defaults of the program's project. */
@@ -96,7 +96,7 @@ static void check_python(struct cunei_recorded_run *run, struct cunei_buffer *re
     const struct cunei_program *program = &run->program;
     struct cunei_interpreter *python = &run->python;
 
-    int rc = cunei_interpreter_ask(python, program->python, program->flags);
+    int rc = cunei_interpreter_ask(python, program->python, program->flags, false);
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
                             "'%s' is not a working Python%s%s%s; choose another with "
