@@ -104,7 +104,8 @@ static enum cunei_tree_fold fold_of(const struct cunei_function *function,
 {
     if (is_system)
         return CUNEI_TREE_FOLD;
-    return function->file && function->file[0] ? CUNEI_TREE_KEEP : CUNEI_TREE_FOLD_BELOW;
+    return function->file && function->file[0] ? CUNEI_TREE_KEEP
+                                               : CUNEI_TREE_FOLD_BELOW;
 }
 
 static int fold(struct cunei_imports *imports, const struct cunei_analysis *analysis,

@@ -271,9 +271,9 @@ static int print_tree(const struct cunei_report *report, const struct cunei_tree
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     add_children(&branches, &table, 0, 0, &branch);
     if (has_shown_call(report))
-        cunei_buffer_format(&absence,
-                            "No function took %g %% of the time of all threads or more.\n",
-                            100 * report->options->min_share);
+        cunei_buffer_format(
+            &absence, "No function took %g %% of the time of all threads or more.\n",
+            100 * report->options->min_share);
     else
         cunei_buffer_append_text(&absence, cunei_report_absence(report));
     rc = cunei_report_print_table(report, &table, cunei_buffer_text(&absence));

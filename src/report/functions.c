@@ -158,10 +158,10 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     const struct row row = {report, facts, index, cunei_function_is_estimated(facts)};
 
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        enum cunei_ink ink = columns[i].is_self
-                                 ? cunei_report_heat(
-                                       report, cunei_report_self_ns(report, index))
-                                 : columns[i].ink;
+        enum cunei_ink ink =
+            columns[i].is_self
+                ? cunei_report_heat(report, cunei_report_self_ns(report, index))
+                : columns[i].ink;
         columns[i].put(&row, cunei_table_cell(table, ink));
     }
 }
@@ -211,7 +211,8 @@ static int note_imports(const struct cunei_report *report)
     cunei_note_sentence(&note, &words);
     for (size_t i = 0; i < imports->package_count && i < PACKAGES_MAX; i++) {
         struct cunei_buffer name = {0};
-        cunei_buffer_append(&name, imports->packages[i].name, imports->packages[i].size);
+        cunei_buffer_append(&name, imports->packages[i].name,
+                            imports->packages[i].size);
         cunei_terminal_text(&words, cunei_buffer_text(&name), 40);
         cunei_buffer_fini(&name);
         cunei_buffer_append_text(&words, " ");

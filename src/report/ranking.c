@@ -109,11 +109,10 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
             (is_whole || !cunei_is_waiting_function(&analysis->functions.items[i])) &&
             cunei_definition_of(&analysis->functions.items[i]) ==
                 CUNEI_DEFINITION_FUNCTION)
-            entries[ranking->count++] =
-                (struct entry){
-                    is_by_self ? cunei_report_self_ns(report, i)
-                               : sort_keys[report->options->sort](&analysis->facts[i]),
-                    &analysis->functions.items[i], i};
+            entries[ranking->count++] = (struct entry){
+                is_by_self ? cunei_report_self_ns(report, i)
+                           : sort_keys[report->options->sort](&analysis->facts[i]),
+                &analysis->functions.items[i], i};
     }
     qsort(entries, ranking->count, sizeof(*entries), compare);
     for (uint32_t i = 0; i < ranking->count; i++)

@@ -117,7 +117,6 @@ def tour():
     return [process]
 
 
-
 def pool():
     """Two threads that mostly wait, and one function that works."""
     functions = {

@@ -31,7 +31,9 @@ def trace(cunei):
 
 def rows(text):
     """The functions of a table, without the numbers before them."""
-    return [line for line in text.splitlines() if re.match(r" *[0-9.]+ (ns|.s|s) ", line)]
+    return [
+        line for line in text.splitlines() if re.match(r" *[0-9.]+ (ns|.s|s) ", line)
+    ]
 
 
 def test_the_table_has_a_row_for_each_module_and_none_for_importlib(cunei, trace):
@@ -40,14 +42,18 @@ def test_the_table_has_a_row_for_each_module_and_none_for_importlib(cunei, trace
     for name in MODULES:
         assert any(f" import {name} " in row for row in rows(text)), text
     assert "_find_and_load" not in "\n".join(rows(text))
-    assert "_find_and_load" in cunei("report", trace, "--no-fold", "--limit", "0").stdout
+    assert (
+        "_find_and_load" in cunei("report", trace, "--no-fold", "--limit", "0").stdout
+    )
 
 
 def test_a_line_names_the_packages_that_took_the_most(cunei, trace):
     text = cunei("report", trace).stdout
 
     (line,) = [line for line in text.splitlines() if line.startswith("imports ")]
-    assert re.search(r"^imports +[0-9.]+ .?s \([0-9.]+ %\): .*outer [0-9.]+ .s", line), line
+    assert re.search(
+        r"^imports +[0-9.]+ .?s \([0-9.]+ %\): .*outer [0-9.]+ .s", line
+    ), line
     assert "inner" not in line  # it is part of what outer took
 
 

@@ -20,8 +20,8 @@ static struct cunei_function function(const char *module, const char *qualname,
 static void the_import_system_is_known_by_its_files(void **state)
 {
     (void)state;
-    struct cunei_function find =
-        function("_frozen_importlib", "_find_and_load", "<frozen importlib._bootstrap>");
+    struct cunei_function find = function("_frozen_importlib", "_find_and_load",
+                                          "<frozen importlib._bootstrap>");
     struct cunei_function import = function("builtins", "__import__", "");
     struct cunei_function own = function("app", "_find_and_load", "app.py");
 
