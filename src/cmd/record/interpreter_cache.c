@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/safe_open.h"
+#include "trace/file.h"
 
 /* Answers share these many files, so that the cache does not grow. */
 enum {
@@ -306,7 +307,7 @@ static void replace_file(int folder, const char *name, const struct cunei_buffer
         cunei_safe_open_file(folder, temporary, O_WRONLY | O_CREAT | O_EXCL, &status);
     if (fd < 0)
         return;
-    bool is_whole = write(fd, text->data, text->size) == (ssize_t)text->size;
+    bool is_whole = cunei_trace_file_write(fd, text->data, text->size, 0) == 0;
     if (close(fd) < 0 || !is_whole || renameat(folder, temporary, folder, name) < 0)
         (void)unlinkat(folder, temporary, 0);
 }

@@ -75,6 +75,6 @@ def test_the_tree_of_imports_has_what_a_module_imports_below_it(cunei, trace):
 def test_the_call_tree_is_folded_too(cunei, trace):
     text = cunei("report", trace, "--tree", "--min-percent", "0").stdout
 
-    assert re.search(r"└ import late ", text), text
+    assert re.search(r"├ import late ", text), text
     assert "_find_and_load" not in text
     assert "_find_and_load" in cunei("report", trace, "--tree", "--no-fold").stdout
