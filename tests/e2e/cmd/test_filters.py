@@ -4,10 +4,10 @@
 import json
 import os
 import re
-import shutil
 
 import ctf
 import pytest
+from filtered import recorded
 
 pytestmark = pytest.mark.core
 
@@ -35,16 +35,6 @@ def program(cunei):
     cunei.write("app.py", PROGRAM)
     cunei.write("helper.py", HELPER)
     return cunei
-
-
-def recorded(cunei, *words, program=("app.py",), printed=""):
-    done = cunei("record", "-q", "--force", "-o", "trace", *words, *program)
-    assert (done.returncode, done.stderr) == (0, printed)
-    return {
-        f"{function.module}:{function.qualname}"
-        for process in ctf.read(cunei.folder / "trace").processes
-        for function in process.count(ctf.ENTER, ctf.RESUME)
-    }
 
 
 OWN = {
@@ -420,30 +410,6 @@ def test_the_package_finds_the_project_of_the_main_script(cunei):
     assert names == {"main", "Prime.first", "isprime", "work", "tiny"}
 
 
-def test_the_package_finds_the_project_of_a_module_or_a_command(cunei):
-    """The current folder's, not that of the package that is run."""
-    cunei.write("shop/pyproject.toml", "")
-    cunei.write("shop/cart.py", "def total(): return 3\n")
-    cunei.write(
-        "site-packages/server/__main__.py",
-        "import cart, cunei, json\n"
-        "with cunei.record('trace', only_project=True):\n"
-        "    cart.total(), json.dumps([])\n",
-    )
-    command = cunei.write("venv/bin/serve", "import server.__main__\n")
-    folders = (cunei.folder / "site-packages", cunei.folder / "shop")
-    env = {"PYTHONPATH": os.pathsep.join(map(str, folders))}
-
-    for words in (["-m", "server"], [command]):
-        done = cunei.run(cunei.python, *words, env=env, cwd=cunei.folder / "shop")
-
-        assert (done.returncode, done.stderr) == (0, "")
-        trace = cunei.folder / "shop/trace"
-        (process,) = ctf.read(trace).processes
-        assert {f.qualname for f in process.count(ctf.ENTER)} == {"total"}, words
-        shutil.rmtree(trace)
-
-
 def test_lines_args_and_c_calls_obey_the_same_patterns(program):
     program.write("f", "+ helper\n+ builtins\n")
     program.write("helper.py", "def work(n=1): return len(str(n))\n")
@@ -504,66 +470,6 @@ def test_a_tree_of_calls_that_took_little_says_so(program):
     assert "matches the patterns" not in text
     text = program("report", "--tree", "--include", "nobody", "trace").stdout
     assert "No recorded function matches the patterns.\n" in text
-
-
-IMPORTS = "import subprocess, sys\nimport decimal\nimport importlib\nimport this\n"
-
-
-@pytest.mark.core
-def test_the_import_system_is_excluded_by_its_documented_name(cunei):
-    """Its modules are called _frozen_importlib… until importlib is imported."""
-    cunei.write("app.py", IMPORTS)
-    names = recorded(cunei)
-    assert any("importlib" in name and "_find_and_load" in name for name in names)
-
-    for words in (["--exclude", "importlib.*"], ["--exclude", "importlib"]):
-        left = recorded(cunei, *words)
-        assert not {name for name in left if "importlib._boot" in name}
-        assert not {name for name in left if "_frozen_importlib" in name}
-        assert "this:<module>" in left
-
-
-@pytest.mark.core
-def test_an_excluded_function_is_not_in_the_tree(cunei):
-    """What it calls is below its caller."""
-    cunei.write("app.py", IMPORTS)
-    assert cunei("record", "-q", "-o", "trace", "app.py").returncode == 0
-
-    words = ("report", "--tree", "--no-fold", "--min-percent", "0", "trace")
-    assert "_find_and_load" in cunei(*words).stdout
-    tree = cunei(*words, "--exclude", "importlib.*").stdout
-    assert "this.py" in tree
-    assert "_bootstrap" not in tree
-    rows = cunei(*words, "--exclude", "importlib.*", "--json").stdout
-    assert not [
-        row
-        for row in json.loads(rows)["tree"]
-        if (row["file"] or "").startswith("<frozen importlib._boot")
-    ]
-
-
-@pytest.mark.core
-def test_the_import_system_is_one_in_all_processes(cunei):
-    """One process imports importlib, the other does not."""
-    cunei.write(
-        "app.py",
-        """\
-import os
-if os.fork() == 0:
-    import importlib
-    import this
-    os._exit(0)
-os.wait()
-import this
-""",
-    )
-    assert cunei("record", "-q", "-o", "trace", "app.py").returncode == 0
-
-    functions = json.loads(cunei("report", "--json", "trace").stdout)["functions"]
-    keys = [(each["file"], each["line"], each["qualname"]) for each in functions]
-    frozen = [key for key in keys if key[0].startswith("<frozen importlib")]
-    assert frozen
-    assert len(frozen) == len(set(frozen))
 
 
 def test_a_recording_of_nothing_is_whole(cunei):
