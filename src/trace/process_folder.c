@@ -66,7 +66,7 @@ static int load_preamble(struct cunei_trace_process *process,
                 ? "upgrade cunei"
                 : "read it with that version");
     else if (rc < 0)
-        (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
+        (void)cunei_trace_fail_to_read(error, rc, path);
     free(path);
     return rc;
 }
@@ -305,11 +305,8 @@ static int measure_streams(struct cunei_trace_process *process,
         bool has_packets = false;
         uint64_t last = 0;
         int rc = measure(process, stream, &has_packets, &last);
-        if (rc == -EBADMSG)
-            return cunei_trace_fail(error, rc, "'%s' is not a regular file",
-                                    stream->path);
         if (rc < 0)
-            return cunei_trace_fail(error, rc, "'%s' cannot be read", stream->path);
+            return cunei_trace_fail_to_read(error, rc, stream->path);
         if (has_packets)
             drop_written(stream, last);
     }

@@ -160,19 +160,20 @@ static void note_refused(const struct cunei_recorded_run *recording, int reason)
     cunei_buffer_fini(&why);
 }
 
-/* `removed`: what came of removing the directory. */
+/* `place`: what cunei_trace_directory_check returned. */
 static void note_nothing_recorded(const struct cunei_recorded_run *recording,
-                                  const struct cunei_refusals *refusals, int removed)
+                                  const struct cunei_refusals *refusals, int place)
 {
     const char *name = recording->program.name;
     bool has_reason =
         refusals->count && refusals->reasons[0].error != CUNEI_REFUSAL_MOVED;
 
-    if (!has_reason && removed == -ENOENT)
+    if (!has_reason && place == -ENOENT)
         cunei_cmd_note("the trace is not in '%s': the directory was moved or removed",
                        recording->shown);
-    else if (!has_reason && removed == -ESTALE)
-        cunei_cmd_note("the trace is not in '%s': another directory has its place",
+    else if (!has_reason && place == -ESTALE)
+        cunei_cmd_note("the trace is not in '%s': another file or directory has its "
+                       "place",
                        recording->shown);
     else if (refusals->count)
         note_refused(recording, refusals->reasons[0].error);
@@ -327,26 +328,34 @@ static void count_trace(const struct cunei_recorded_run *recording,
     note_running(trace);
 }
 
+/* What cannot be read is not removed: metadata that vanished may be found again. */
+static int remove_unused(const struct cunei_recorded_run *recording)
+{
+    return cunei_trace_directory_remove_unused(
+        recording->directory, &recording->directory_id, recording->directory_existed);
+}
+
 static int load(const struct cunei_recorded_run *recording, bool quiet,
                 struct cunei_trace *trace)
 {
     struct cunei_trace_error error;
     struct cunei_refusals refusals = {0};
-    int removed = -EEXIST;
+    int place =
+        cunei_trace_directory_check(recording->directory, &recording->directory_id);
 
-    int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
-    /* What cannot be read is not removed: metadata that vanished may be found again. */
-    if (rc == -ENODATA || rc == -ENOENT) {
-        if (!quiet)
-            collect_refusals(recording, &refusals);
-        removed = cunei_trace_directory_remove_unused(recording->directory,
-                                                      &recording->directory_id,
-                                                      recording->directory_existed);
+    int rc =
+        place < 0 ? place : cunei_cmd_load_trace(recording->directory, trace, &error);
+    bool is_empty = rc == -ENODATA || rc == -ENOENT || rc == -ESTALE;
+    if (is_empty && !quiet)
+        collect_refusals(recording, &refusals);
+    if (is_empty && place == 0) {
+        place = remove_unused(recording);
+        is_empty = place != -EEXIST;
     }
-    if (rc < 0 && removed == -EEXIST)
+    if (rc < 0 && !is_empty)
         (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);
     else if (rc < 0 && !quiet)
-        note_nothing_recorded(recording, &refusals, removed);
+        note_nothing_recorded(recording, &refusals, place);
     return rc;
 }
 
