@@ -115,8 +115,7 @@ struct cunei_budget {
 double cunei_budget_run_ns(void);
 void cunei_budget_spend(struct cunei_budget *own, double ns);
 
-/* What an event costs in this program, and the same with reading it again. */
-double cunei_budget_event_ns(const struct cunei_budget *own);
+/* What an event costs in this program, with reading it again. */
 double cunei_budget_load_ns(const struct cunei_budget *own);
 
 /* NULL: there is no memory, or the id is not that of a function. */
