@@ -40,8 +40,7 @@ uint64_t cunei_replay_line_time(const struct cunei_replay_line *replay, uint64_t
 uint64_t cunei_replay_line_duration(const struct cunei_replay_line *replay,
                                     uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S /
-                      replay->process->metadata.frequency);
+    return cunei_ticks_ns(ticks, replay->process->metadata.frequency);
 }
 
 uint64_t cunei_replay_line_age(const struct cunei_replay_line *replay,

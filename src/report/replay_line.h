@@ -41,12 +41,12 @@ struct cunei_replay_line {
     struct cunei_tasks tasks;  /* of the process: their names */
     bool is_collecting;        /* a garbage collection is running … */
     uint64_t collecting_since; /* … since then */
-    uint64_t collected_since;  /* the begin of the collection that has just ended */
+    uint64_t collected_since;  /* the start of the collection that has just ended */
 };
 
 void cunei_replay_line_fini(struct cunei_replay_line *replay);
 
-/* A tick as nanoseconds since the begin of the trace; ticks as a duration. */
+/* A tick as nanoseconds since the start of the trace; ticks as a duration. */
 uint64_t cunei_replay_line_time(const struct cunei_replay_line *replay, uint64_t tick);
 uint64_t cunei_replay_line_duration(const struct cunei_replay_line *replay,
                                     uint64_t ticks);

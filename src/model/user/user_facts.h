@@ -39,7 +39,7 @@ struct cunei_buffer;
 #define CUNEI_VALUES_MAX 1024u
 #define CUNEI_VALUES_FEW 20u
 
-/* A region counts from its begin to its end, but for what it was suspended. */
+/* A region counts from its start to its end, but for what it was suspended. */
 struct cunei_region_facts {
     uint64_t count;                   /* that began */
     uint64_t resumes;                 /* of suspended ones */
