@@ -41,14 +41,10 @@ static const struct cunei_option options[] = {
      .letter = 't',
      .kind = CUNEI_OPTION_TEXT,
      .value = "ID|NAME",
-     .help = "show one thread, or those whose names match a glob",
+     .help = "only this thread, or threads whose names match a\nglob",
      .offset = VALUE(thread)},
-    {.name = "process",
-     .letter = 'p',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "P",
-     .help =
-         "show one process of several, by pid, folder, name or\nprogram; may be repeated",
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_options_process,
      .offset = offsetof(struct values, processes)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_time_range_options,
@@ -89,10 +85,7 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     if (rc == -EBADMSG)
         return cunei_cmd_fail(0, "%s; the rest is shown", error.text);
     if (rc == -ESRCH)
-        return cunei_cmd_fail(0,
-                              "no such %s in '%s'; list them with 'cunei report %s "
-                              "--threads'",
-                              wanted->thread ? "thread" : "process", path, path);
+        return cunei_cmd_fail_to_find_thread(path, wanted->thread);
     if (rc == -EPIPE && is_paged)
         return EXIT_SUCCESS; /* the user has left the pager */
     if (rc == 0)

@@ -94,17 +94,12 @@ static const struct cunei_option row_options[] = {
      .help = "hide entries of the tree below P % of the time of all\n"
              "threads (default 1)",
      .offset = offsetof(struct cunei_report_values, min_percent)},
-    {.name = "process",
-     .letter = 'p',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "P",
-     .help = "show one process of several: its pid, its folder in\n"
-             "the trace, its name in multiprocessing, its program,\n"
-             "or a glob of these; may be repeated",
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_options_process,
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "idle",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "show functions that only wait among the others",
+     .help = "also list functions that only wait",
      .offset = VALUE(idle)},
     {.name = "no-fold",
      .kind = CUNEI_OPTION_FLAG,
@@ -404,8 +399,8 @@ const struct cunei_cmd cunei_cmd_report = {
         "  ≈p50 ≈p99   median and 99th percentile of these times, within 3 %\n"
         "  max         the longest of these times\n"
         "\n"
-        "Percentages are shares of the time of all threads, those of self without the\n"
-        "time in functions that only wait: these are in a line below the table.\n"
+        "Percentages are shares of the time of all threads. Those of self leave out the\n"
+        "time in functions that only wait, which a line below the table shows.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"
         "  cunei report DIR --sort calls -n 0    all functions, the most called first\n"

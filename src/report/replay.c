@@ -270,8 +270,7 @@ int cunei_replay_print(const struct cunei_trace *trace,
         }
     }
     cunei_replay_line_fini(&replay);
-    if (rc == 0 && damage == 0 && !replay.is_found &&
-        (options->processes.count > 0 || options->thread))
+    if (rc == 0 && damage == 0 && !replay.is_found && options->thread)
         rc = -ESRCH;
     return rc < 0 ? rc : damage;
 }

@@ -146,3 +146,10 @@ int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
     }
     return 0;
 }
+
+int cunei_cmd_fail_to_find_thread(const char *path, const char *thread)
+{
+    return cunei_cmd_fail(
+        0, "'%s' holds no thread '%s'; 'cunei report %s --threads' lists them", path,
+        thread, path);
+}

@@ -24,6 +24,9 @@ struct cunei_trace_choice;
 int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
                            const struct cunei_trace_choice *choice);
 
+/* Print that the trace at `path` has no such thread; returns the exit status. */
+int cunei_cmd_fail_to_find_thread(const char *path, const char *thread);
+
 /* Print why a trace could not be opened; returns the exit status. */
 int cunei_cmd_fail_to_open(int rc, const char *path,
                            const struct cunei_trace_error *error);

@@ -54,6 +54,17 @@ const struct cunei_option cunei_options_patterns[] = {
     {0},
 };
 
+const struct cunei_option cunei_options_process[] = {
+    {.name = "process",
+     .letter = 'p',
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "only this process: its pid, its folder in the trace,\n"
+             "its name in multiprocessing, its program, or a glob of\n"
+             "these; may be repeated"},
+    {0},
+};
+
 void cunei_option_list_fini(struct cunei_option_list *list)
 {
     free(list->items);

@@ -68,6 +68,9 @@ struct cunei_option {
  * that of a struct cunei_patterns. */
 extern const struct cunei_option cunei_options_patterns[];
 
+/* --process; the offset of this table is that of a struct cunei_option_list. */
+extern const struct cunei_option cunei_options_process[];
+
 struct cunei_option_list {
     const char **items; /* owned; the words are borrowed from argv */
     size_t count;
