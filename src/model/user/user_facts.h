@@ -126,7 +126,6 @@ struct cunei_user_facts {
     struct cunei_text_set mark_texts;
     struct cunei_mark_facts *marks; /* by time after the finish */
     size_t mark_count, mark_capacity;
-    uint64_t mark_total; /* with those that found no place */
     struct cunei_text_set metadata_keys;
     struct cunei_metadata_facts *metadata;
     struct cunei_text_set token_names;

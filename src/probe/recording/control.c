@@ -19,6 +19,7 @@
 #include "probe/events/argument.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception.h"
+#include "probe/events/exception_track.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/line_event.h"
 #include "probe/events/process.h"
@@ -103,7 +104,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
 
     cunei_task_reset();
     cunei_greenlet_begin(state->tracer_type);
-    cunei_exception_reset();
+    cunei_exception_tracks_reset();
     cunei_describe(&process, &state->session.patterns);
     process.instrumenter =
         strdup(cunei_instrumenter_name(cunei_source_choice_of(&state->session)));

@@ -110,13 +110,13 @@ void cunei_selection_remove(struct cunei_probe *state)
 
     methods->pause(state->source);
     if (methods->unwatch_calls)
-        cunei_code_visit_watched(forget_watched);
+        cunei_code_visit(CUNEI_CODE_SET_WATCHED, forget_watched);
     if (methods->remove_lines && state->source->config.lines)
-        cunei_code_visit_lined(forget_lined);
+        cunei_code_visit(CUNEI_CODE_SET_LINED, forget_lined);
     if (is_selective(state))
-        cunei_code_visit(forget_code);
+        cunei_code_visit(CUNEI_CODE_SET_ALL, forget_code);
     if (cunei_code_has_muted() && !methods->enable_all(state->source))
-        cunei_code_visit_muted(unmute);
+        cunei_code_visit(CUNEI_CODE_SET_MUTED, unmute);
 }
 
 /* Frames that are open already need the events of their code when they end. */
