@@ -57,6 +57,9 @@ const char *cunei_refusal_reason_text(int reason)
                "could not load cunei";
     case CUNEI_REFUSAL_NO_VARIABLE:
         return "Python was started without CUNEI_RECORD in its environment";
+    case CUNEI_REFUSAL_UNSEEN:
+        return "cunei is not installed in the Python that was started, or that Python "
+               "ended before its first line";
     default:
         return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)

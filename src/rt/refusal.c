@@ -19,10 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
+#include "base/safe_open.h"
 #include "base/units.h"
 #include "base/vector.h"
 #include "python/refusal_reason.h"
+#include "python/refusals.h"
 #include "rt/clock.h"
 #include "wire/record_env.h"
 
@@ -44,16 +45,17 @@ static socklen_t name_socket(uint64_t number, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }
 
-static int leave_file(const char *directory, pid_t pid, int error)
+/* `directory` is an open one, or AT_FDCWD. */
+static int leave_file(int directory, const char *path, int64_t pid, int error)
 {
-    char *path = NULL;
+    char *name = NULL;
 
     /* The reason is in the name: a full disk may still take that. */
-    if (asprintf(&path, "%s/%s%d-%d", directory, CUNEI_REFUSAL_NAME, (int)pid, error) <
+    if (asprintf(&name, "%s/%s%" PRId64 "-%d", path, CUNEI_REFUSAL_NAME, pid, error) <
         0)
         return -ENOMEM;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    free(path);
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    free(name);
     /* A file that is there is counted already. */
     if (fd < 0)
         return errno == EEXIST ? 0 : -errno;
@@ -84,7 +86,7 @@ static int send_message(const struct cunei_launcher *launcher, pid_t pid, int er
 
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
-    if (leave_file(session->directory, pid, error) < 0)
+    if (leave_file(AT_FDCWD, session->directory, pid, error) < 0)
         (void)send_message(&session->launcher, pid, error);
 }
 
@@ -95,7 +97,7 @@ void cunei_refusal_report_loss(const char *folder,
     char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
 
     if (directory && send_message(launcher, getpid(), CUNEI_REFUSAL_MOVED) < 0)
-        (void)leave_file(directory, getpid(), CUNEI_REFUSAL_MOVED);
+        (void)leave_file(AT_FDCWD, directory, getpid(), CUNEI_REFUSAL_MOVED);
     free(directory);
 }
 
@@ -134,29 +136,6 @@ int cunei_refusal_listen(struct cunei_launcher *launcher)
     return -error;
 }
 
-static void add_moved(struct cunei_refusals *refusals, int64_t pid)
-{
-    if (refusals->moved_count < CUNEI_REFUSAL_PIDS)
-        refusals->moved[refusals->moved_count] = pid;
-    refusals->moved_count++;
-}
-
-static void add(struct cunei_refusals *refusals, int64_t pid, int64_t error)
-{
-    int reason = error > 0 && error <= CUNEI_REFUSAL_MAX ? (int)error : 0;
-
-    refusals->count++;
-    if (reason == CUNEI_REFUSAL_MOVED)
-        add_moved(refusals, pid);
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++) {
-        if (refusals->reasons[i].count && refusals->reasons[i].error != reason)
-            continue;
-        refusals->reasons[i].error = reason;
-        refusals->reasons[i].count++;
-        return;
-    }
-}
-
 /*
  * Another user may own the trace directory, and make files there.  A process of another
  * user below the launcher sends a message.
@@ -177,23 +156,9 @@ static void collect_files(DIR *folder, uid_t owner, struct cunei_refusals *refus
         const char *dash = strrchr(entry->d_name, '-');
         if (strncmp(entry->d_name, CUNEI_REFUSAL_NAME, prefix) == 0 &&
             is_trusted(dirfd(folder), entry->d_name, owner))
-            add(refusals, strtol(entry->d_name + prefix, NULL, 10),
-                strtol(dash + 1, NULL, 10));
+            cunei_refusals_add(refusals, strtol(entry->d_name + prefix, NULL, 10),
+                               strtol(dash + 1, NULL, 10));
     }
-}
-
-/* Readers believe what the owner of a trace says about it; the launcher does not. */
-static void collect_from(const char *directory, bool is_launcher,
-                         struct cunei_refusals *refusals)
-{
-    DIR *folder = opendir(directory);
-    struct stat status;
-
-    if (!folder)
-        return;
-    if (fstat(dirfd(folder), &status) == 0)
-        collect_files(folder, is_launcher ? geteuid() : status.st_uid, refusals);
-    (void)closedir(folder);
 }
 
 /* Whether there is something to be read before this time. */
@@ -251,11 +216,22 @@ static bool is_first(struct senders *senders, int fd, int64_t pid)
     return true;
 }
 
+/* Such a message is kept in the directory, where other commands find it. */
+static void add_message(int directory, const struct message *message,
+                        struct cunei_refusals *refusals)
+{
+    bool is_reason = message->error > 0 && message->error <= CUNEI_REFUSAL_MAX;
+
+    cunei_refusals_add(refusals, message->pid, message->error);
+    if (directory >= 0 && is_reason)
+        (void)leave_file(directory, ".", message->pid, (int)message->error);
+}
+
 /*
  * Connections that stay silent use up the time to wait; behind them, messages that have
  * arrived are still read.  Connections that keep coming are not read for ever.
  */
-static void collect_messages(int listener, uint64_t secret,
+static void receive_messages(int listener, uint64_t secret, int directory,
                              struct cunei_refusals *refusals)
 {
     uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC) + ALL_MS * CUNEI_NS_PER_MS;
@@ -270,60 +246,41 @@ static void collect_messages(int listener, uint64_t secret,
         struct message message = {0};
         if (receive(fd, secret, until_ns < end_ns ? until_ns : end_ns, &message) &&
             is_first(&senders, fd, message.pid))
-            add(refusals, message.pid, message.error);
+            add_message(directory, &message, refusals);
         close(fd);
     }
     free(senders.items);
 }
 
-void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
+/* The launcher does not believe what another user, who owns the directory, may say. */
+void cunei_refusal_receive(const char *directory, const struct cunei_file_id *id,
+                           int listener, uint64_t secret,
                            struct cunei_refusals *refusals)
 {
-    *refusals = (struct cunei_refusals){0};
-    collect_from(directory, listener >= 0, refusals);
+    struct stat status;
+    DIR *folder = opendir(directory);
+
+    if (folder &&
+        (fstat(dirfd(folder), &status) < 0 || !cunei_file_id_is(id, &status))) {
+        (void)closedir(folder);
+        folder = NULL;
+    }
+    if (folder)
+        collect_files(folder, geteuid(), refusals);
     if (listener >= 0)
-        collect_messages(listener, secret, refusals);
+        receive_messages(listener, secret, folder ? dirfd(folder) : -1, refusals);
+    if (folder)
+        (void)closedir(folder);
 }
 
-/* Count one process less for this reason; reasons without a process have no place. */
-static void subtract(struct cunei_refusals *refusals, int reason)
+/* The owner of a trace is believed. */
+void cunei_refusal_read(const char *directory, struct cunei_refusals *refusals)
 {
-    size_t at = 0;
+    struct stat status;
+    DIR *folder = opendir(directory);
 
-    while (at < CUNEI_REFUSAL_REASONS && refusals->reasons[at].error != reason)
-        at++;
-    refusals->count--;
-    if (at == CUNEI_REFUSAL_REASONS || --refusals->reasons[at].count > 0)
-        return;
-    for (; at + 1 < CUNEI_REFUSAL_REASONS; at++)
-        refusals->reasons[at] = refusals->reasons[at + 1];
-    refusals->reasons[at].count = 0;
-}
-
-void cunei_refusal_forget_moved(struct cunei_refusals *refusals, int64_t pid)
-{
-    for (size_t i = 0; i < refusals->moved_count && i < CUNEI_REFUSAL_PIDS; i++) {
-        if (refusals->moved[i] != pid)
-            continue;
-        subtract(refusals, CUNEI_REFUSAL_MOVED);
-        refusals->moved_count--;
-        if (refusals->moved_count < CUNEI_REFUSAL_PIDS)
-            refusals->moved[i] = refusals->moved[refusals->moved_count];
-        else
-            refusals->moved[i] = 0; /* those beyond have no place here */
-        return;
-    }
-}
-
-void cunei_refusal_format(const struct cunei_refusals *refusals,
-                          struct cunei_buffer *text)
-{
-    bool several = refusals->reasons[1].count > 0;
-
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals->reasons[i].count; i++) {
-        cunei_buffer_append_text(text, i > 0 ? ", " : "");
-        cunei_refusal_reason_format(refusals->reasons[i].error, text);
-        if (several)
-            cunei_buffer_format(text, " (%u)", refusals->reasons[i].count);
-    }
+    if (folder && fstat(dirfd(folder), &status) == 0)
+        collect_files(folder, status.st_uid, refusals);
+    if (folder)
+        (void)closedir(folder);
 }

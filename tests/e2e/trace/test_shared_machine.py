@@ -426,7 +426,9 @@ def test_a_file_of_a_trace_that_is_a_link_is_named(tmp_path, secret, name):
     for command in ("report", "info", "recover", "dump"):
         shown = cunei(command, directory, check=False)
         assert shown.returncode == 1
-        assert f"'{path}' is not a regular file (links are not followed)" in shown.stderr
+        assert (
+            f"'{path}' is not a regular file (links are not followed)" in shown.stderr
+        )
 
 
 def test_a_folder_that_is_renamed_is_found_and_reported(tmp_path):
