@@ -25,6 +25,7 @@
 #include "python/refusal_reason.h"
 #include "python/refusals.h"
 #include "rt/clock.h"
+#include "rt/folder.h"
 #include "wire/record_env.h"
 
 #define BACKLOG    4096
@@ -45,22 +46,29 @@ static socklen_t name_socket(uint64_t number, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }
 
-/* `directory` is an open one, or AT_FDCWD. */
-static int leave_file(int directory, const char *path, int64_t pid, int error)
+static int leave_file(int directory, int64_t pid, int error)
 {
-    char *name = NULL;
+    char name[64];
 
     /* The reason is in the name: a full disk may still take that. */
-    if (asprintf(&name, "%s/%s%" PRId64 "-%d", path, CUNEI_REFUSAL_NAME, pid, error) <
-        0)
-        return -ENOMEM;
+    (void)snprintf(name, sizeof(name), CUNEI_REFUSAL_NAME "%" PRId64 "-%d", pid, error);
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    free(name);
     /* A file that is there is counted already. */
     if (fd < 0)
         return errno == EEXIST ? 0 : -errno;
     close(fd);
     return 0;
+}
+
+static int leave_file_in(const char *path, const struct cunei_file_id *id, int64_t pid,
+                         int error)
+{
+    int directory = cunei_safe_open_directory(path, id);
+    if (directory < 0)
+        return directory;
+    int rc = leave_file(directory, pid, error);
+    close(directory);
+    return rc;
 }
 
 /* -ENOTCONN: the launcher does not listen. */
@@ -86,19 +94,20 @@ static int send_message(const struct cunei_launcher *launcher, pid_t pid, int er
 
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
-    if (leave_file(AT_FDCWD, session->directory, pid, error) < 0)
+    if (leave_file_in(session->directory, &session->directory_id, pid, error) < 0)
         (void)send_message(&session->launcher, pid, error);
 }
 
-void cunei_refusal_report_loss(const char *folder,
+void cunei_refusal_report_loss(const struct cunei_folder *folder,
                                const struct cunei_launcher *launcher)
 {
-    const char *name = strrchr(folder, '/');
-    char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
-
-    if (directory && send_message(launcher, getpid(), CUNEI_REFUSAL_MOVED) < 0)
-        (void)leave_file(AT_FDCWD, directory, getpid(), CUNEI_REFUSAL_MOVED);
-    free(directory);
+    if (send_message(launcher, getpid(), CUNEI_REFUSAL_MOVED) == 0)
+        return;
+    int directory = cunei_folder_open_parent(folder);
+    if (directory < 0)
+        return;
+    (void)leave_file(directory, getpid(), CUNEI_REFUSAL_MOVED);
+    close(directory);
 }
 
 /* A name that can be predicted could be taken by another user beforehand. */
@@ -224,7 +233,7 @@ static void add_message(int directory, const struct message *message,
 
     cunei_refusals_add(refusals, message->pid, message->error);
     if (directory >= 0 && is_reason)
-        (void)leave_file(directory, ".", message->pid, (int)message->error);
+        (void)leave_file(directory, message->pid, (int)message->error);
 }
 
 /*
@@ -252,35 +261,41 @@ static void receive_messages(int listener, uint64_t secret, int directory,
     free(senders.items);
 }
 
-/* The launcher does not believe what another user, who owns the directory, may say. */
-void cunei_refusal_receive(const char *directory, const struct cunei_file_id *id,
+/* The owner's files are believed as well as ours. */
+static void read_files(int directory, uid_t owner, struct cunei_refusals *refusals)
+{
+    DIR *folder = cunei_safe_list_folder(directory, ".");
+
+    if (!folder)
+        return;
+    collect_files(folder, owner, refusals);
+    (void)closedir(folder);
+}
+
+/* The launcher does not believe another user, who may own the directory. */
+void cunei_refusal_receive(const char *path, const struct cunei_file_id *id,
                            int listener, uint64_t secret,
                            struct cunei_refusals *refusals)
 {
-    struct stat status;
-    DIR *folder = opendir(directory);
+    int directory = cunei_safe_open_directory(path, id);
 
-    if (folder &&
-        (fstat(dirfd(folder), &status) < 0 || !cunei_file_id_is(id, &status))) {
-        (void)closedir(folder);
-        folder = NULL;
-    }
-    if (folder)
-        collect_files(folder, geteuid(), refusals);
+    if (directory >= 0)
+        read_files(directory, geteuid(), refusals);
     if (listener >= 0)
-        receive_messages(listener, secret, folder ? dirfd(folder) : -1, refusals);
-    if (folder)
-        (void)closedir(folder);
+        receive_messages(listener, secret, directory, refusals);
+    if (directory >= 0)
+        close(directory);
 }
 
-/* The owner of a trace is believed. */
-void cunei_refusal_read(const char *directory, struct cunei_refusals *refusals)
+void cunei_refusal_read(const char *path, struct cunei_refusals *refusals)
 {
+    const struct cunei_file_id any = {0};
     struct stat status;
-    DIR *folder = opendir(directory);
 
-    if (folder && fstat(dirfd(folder), &status) == 0)
-        collect_files(folder, status.st_uid, refusals);
-    if (folder)
-        (void)closedir(folder);
+    int directory = cunei_safe_open_directory(path, &any);
+    if (directory < 0)
+        return;
+    if (fstat(directory, &status) == 0)
+        read_files(directory, status.st_uid, refusals);
+    close(directory);
 }

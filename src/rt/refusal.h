@@ -28,6 +28,7 @@
 #define CUNEI_REFUSAL_NAME ".refused-" /* then PID-REASON */
 
 struct cunei_file_id;
+struct cunei_folder;
 struct cunei_launcher;
 struct cunei_record_env;
 struct cunei_refusals;
@@ -39,7 +40,7 @@ void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int 
  * The folder of this process was moved, replaced or removed while it recorded.  The
  * socket comes first: the user who did that can also remove a file.
  */
-void cunei_refusal_report_loss(const char *folder,
+void cunei_refusal_report_loss(const struct cunei_folder *folder,
                                const struct cunei_launcher *launcher);
 
 /*
@@ -54,11 +55,11 @@ int cunei_refusal_listen(struct cunei_launcher *launcher);
  * path.  `listener` may be negative.  Waits for half a second at most, whatever has
  * connected.
  */
-void cunei_refusal_receive(const char *directory, const struct cunei_file_id *id,
+void cunei_refusal_receive(const char *path, const struct cunei_file_id *id,
                            int listener, uint64_t secret,
                            struct cunei_refusals *refusals);
 
 /* Add those of a trace. */
-void cunei_refusal_read(const char *directory, struct cunei_refusals *refusals);
+void cunei_refusal_read(const char *path, struct cunei_refusals *refusals);
 
 #endif

@@ -148,7 +148,8 @@ static void note_refused(const struct cunei_recorded_run *recording, int reason)
 {
     struct cunei_buffer why = {0};
     bool is_written = reason != CUNEI_REFUSAL_MONITORING &&
-                      reason != CUNEI_REFUSAL_MOVED && reason < CUNEI_REFUSAL_PYDEVD;
+                      reason != CUNEI_REFUSAL_MOVED &&
+                      reason != CUNEI_REFUSAL_REPLACED && reason < CUNEI_REFUSAL_PYDEVD;
 
     if (is_written)
         cunei_buffer_format(&why, "'%s' could not be written to: ", recording->shown);
@@ -162,8 +163,9 @@ static void note_nothing_recorded(const struct cunei_recorded_run *recording,
                                   const struct cunei_refusals *refusals, int place)
 {
     const char *name = recording->program.name;
-    bool has_reason =
-        refusals->count && refusals->items[0].reason != CUNEI_REFUSAL_MOVED;
+    bool has_reason = refusals->count &&
+                      refusals->items[0].reason != CUNEI_REFUSAL_MOVED &&
+                      refusals->items[0].reason != CUNEI_REFUSAL_REPLACED;
 
     if (!has_reason && place == -ENOENT)
         cunei_cmd_note("the trace is not in '%s': the directory was moved or removed",

@@ -201,7 +201,7 @@ static void nothing_is_kept_in_the_place_of_the_directory(void **state)
 {
     struct scratch *scratch = *state;
     struct cunei_record_env session = session_in(missing);
-    const struct cunei_file_id other = {0};
+    const struct cunei_file_id other = {.inode = 1};
     struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
