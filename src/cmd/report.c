@@ -14,10 +14,10 @@
 #include "cmd/common/output.h"
 #include "cmd/common/progress_bar.h"
 #include "cmd/suggest/lines.h"
+#include "python/refusals.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/sections.h"
-#include "rt/refusal.h"
 #include "trace/process_choice.h"
 #include "trace/trace.h"
 
@@ -281,8 +281,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
 {
     struct cunei_progress_bar progress = {.what = "reading"};
     struct cunei_report_options copy = *wanted;
-    struct cunei_refusals refusals;
-    struct cunei_buffer why = {0};
+    struct cunei_refusals refusals = {0};
     struct cunei_trace trace;
     struct cunei_report_missing missing = {0};
 
@@ -294,12 +293,8 @@ static int render(const char *path, const struct cunei_report_options *wanted,
         cunei_trace_close(&trace);
         return status;
     }
-    cunei_refusal_collect(path, -1, 0, &refusals);
-    for (size_t i = 0; i < trace.process_count; i++)
-        cunei_refusal_forget_moved(&refusals, trace.processes[i].metadata.pid);
-    copy.refused = refusals.count;
-    cunei_refusal_format(&refusals, &why);
-    copy.refused_why = why.data;
+    cunei_cmd_read_refusals(path, &trace, &refusals);
+    copy.refusals = &refusals;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
     copy.missing = &missing;
     copy.progress = cunei_progress_bar_show;
@@ -314,7 +309,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     status = rc < 0 && rc != -EBADMSG ? fail(rc, path, &copy, &trace) : EXIT_SUCCESS;
     cunei_report_missing_fini(&missing);
     cunei_trace_close(&trace);
-    cunei_buffer_fini(&why);
+    cunei_refusals_fini(&refusals);
     return status;
 }
 

@@ -8,7 +8,8 @@
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
- *     lines=app:solve instrumenter=profile budget=50000 socket=81 secret=1729
+ *     device=65025 inode=1316 lines=app:solve instrumenter=profile budget=50000
+ * socket=81 secret=1729
  *
  * An unknown key, another version or a directory that is not an absolute path is
  * -EINVAL.
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "base/safe_open.h"
 #include "python/instrumenter.h"
 
 #define CUNEI_RECORD_ENV_VARIABLE "CUNEI_RECORD"
@@ -41,12 +43,13 @@ struct cunei_launcher {
 };
 
 struct cunei_record_env {
-    char *directory;    /* owned: the trace directory, absolute */
-    uint64_t frequency; /* ticks per second; 0: not measured yet */
-    uint64_t max_bytes; /* of the whole recording; 0: no limit */
-    bool startup;       /* record from the probe's start, not from __main__ */
-    uint64_t budget;    /* what recording may cost, in millionths; 0: no limit */
-    uint64_t only_pid;  /* the one process to record; 0: all that inherit it */
+    char *directory;                   /* owned: the trace directory, absolute */
+    struct cunei_file_id directory_id; /* all 0: not known */
+    uint64_t frequency;                /* ticks per second; 0: not measured yet */
+    uint64_t max_bytes;                /* of the whole recording; 0: no limit */
+    bool startup;      /* record from the probe's start, not from __main__ */
+    uint64_t budget;   /* what recording may cost, in millionths; 0: no limit */
+    uint64_t only_pid; /* the one process to record; 0: all that inherit it */
     struct cunei_launcher launcher;
     bool c_calls;      /* also calls of C functions */
     bool full_repr;    /* values by their own repr, which is the program's code */

@@ -88,6 +88,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
                                     .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
+        .directory_id = state->session.directory_id,
         /* The launcher has created it, and may have removed it by now. */
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,

@@ -283,6 +283,47 @@ def test_each_event_around_a_replaced_folder_is_recorded_or_lost(tmp_path):
     assert count_program_events(directory) + lost == count_program_events(whole)
 
 
+# It starts a Python after the line on its input.
+PARENT = """
+import subprocess, sys
+print("ready", flush=True)
+sys.stdin.readline()
+subprocess.run([sys.executable, "-c", "def f(): pass\\nf()"])
+print("done")
+"""
+
+
+def test_a_child_makes_nothing_in_the_place_of_the_directory(tmp_path):
+    directory, place = tmp_path / "trace", tmp_path / "place"
+    place.mkdir()
+    with recording(directory, tmp_path, PARENT, ["--max-size", "1G"]) as ended:
+        directory.rename(tmp_path / "moved")
+        directory.symlink_to(place)
+
+    assert not list(place.iterdir())
+    assert ended.stderr == (
+        f"cunei: the trace is not in '{directory}': another file or directory has its "
+        "place\n"
+    )
+
+
+def test_a_child_that_found_another_directory_has_a_reason(tmp_path):
+    directory, moved = tmp_path / "trace", tmp_path / "moved"
+    restore = f"""
+import os
+os.rmdir({str(directory)!r})  # it is empty
+os.rename({str(moved)!r}, {str(directory)!r})
+"""
+    with recording(directory, tmp_path, PARENT + restore) as ended:
+        directory.rename(moved)
+        directory.mkdir()
+
+    assert ended.stderr.splitlines()[1:] == [
+        "cunei: one process could not be recorded: another file or directory has the "
+        "place of the trace directory"
+    ]
+
+
 def test_an_empty_directory_that_existed_stays(tmp_path):
     directory, made = tmp_path / "trace", tmp_path / "made"
     directory.mkdir()
@@ -426,7 +467,9 @@ def test_a_file_of_a_trace_that_is_a_link_is_named(tmp_path, secret, name):
     for command in ("report", "info", "recover", "dump"):
         shown = cunei(command, directory, check=False)
         assert shown.returncode == 1
-        assert f"'{path}' is not a regular file (links are not followed)" in shown.stderr
+        assert (
+            f"'{path}' is not a regular file (links are not followed)" in shown.stderr
+        )
 
 
 def test_a_folder_that_is_renamed_is_found_and_reported(tmp_path):
