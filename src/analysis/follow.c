@@ -224,6 +224,8 @@ static int add_process(struct cunei_analysis *analysis, size_t index,
     if (rc < 0)
         return rc;
     profile = process->profile;
+    profile.scale =
+        cunei_tick_scale(analysis->processes[index].process->metadata.frequency);
     struct cunei_piece_facts *copies = copy_pieces(process, &rc);
     sum.profile = &profile;
     sum.pieces = copies;
@@ -308,6 +310,23 @@ int cunei_analysis_follow_sum(struct cunei_analysis_follow *follow,
     if (rc < 0)
         cunei_analysis_fini(analysis);
     return rc;
+}
+
+bool cunei_analysis_follow_is_exact(const struct cunei_analysis_follow *follow)
+{
+    const struct cunei_trace *trace = cunei_trace_follow_trace(follow->trace);
+
+    for (size_t i = 0; i < follow->process_count; i++) {
+        const struct cunei_trace_process *process = &trace->processes[i];
+        if (!follow->processes[i].has_profile)
+            continue;
+        if (process->has_live && process->state != CUNEI_TRACE_RUNNING)
+            return false;
+        if (process->metadata.frequency !=
+            follow->processes[i].profile.scale.frequency)
+            return false;
+    }
+    return true;
 }
 
 const struct cunei_trace *cunei_analysis_follow_trace(

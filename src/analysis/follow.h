@@ -42,6 +42,13 @@ int cunei_analysis_follow_poll(struct cunei_analysis_follow *follow);
 int cunei_analysis_follow_sum(struct cunei_analysis_follow *follow,
                               struct cunei_analysis *analysis);
 
+/*
+ * Whether a sum is exactly what cunei_analyze makes of the files.  When a process ends,
+ * or when it is recovered, its clock may be corrected by some millionths; what was read
+ * by then was measured with the clock as it was.
+ */
+bool cunei_analysis_follow_is_exact(const struct cunei_analysis_follow *follow);
+
 const struct cunei_trace *cunei_analysis_follow_trace(
     const struct cunei_analysis_follow *follow);
 uint64_t cunei_analysis_follow_missed(const struct cunei_analysis_follow *follow);

@@ -240,7 +240,7 @@ int cunei_trace_follow_poll(struct cunei_trace_follow *follow,
         return rc;
     if (follow->trace.process_count == 0)
         return 1;
-    return has_more ? 2 : is_alive || has_ended;
+    return has_more || has_ended ? 2 : is_alive;
 }
 
 const struct cunei_trace *cunei_trace_follow_trace(
