@@ -40,6 +40,7 @@ static int render(struct display *display, char **text, size_t *size)
     struct cunei_trace_error damage;
     struct cunei_analysis analysis;
 
+    options.is_line = true;
     options.style = cunei_output_style(stdout);
     if (!isatty(STDOUT_FILENO) && !getenv("COLUMNS"))
         options.style.width = 0;
@@ -146,6 +147,7 @@ static int show_end(struct display *display)
         return show(display, true);
     if (display->has_printed && !options.json)
         print(display, "");
+    options.is_line = true;
     options.style = cunei_output_style(stdout);
     int status = cunei_report_show(display->path, &options, stdout);
     return status == EXIT_SUCCESS ? 0 : status;
