@@ -4,13 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/merge_process.h"
 #include "analysis/piece_reader.h"
-#include "analysis/process_cost.h"
-#include "analysis/process_tree.h"
-#include "base/units.h"
-#include "model/facts/call_edges.h"
-#include "model/facts/call_tree.h"
+#include "analysis/process_sum.h"
 #include "model/profile/profile_budget.h"
 
 /* Add up the pieces of each stream into the facts of its first one. */
@@ -40,283 +35,61 @@ static int join_pieces(const struct cunei_piece_reader *reader,
     return 0;
 }
 
-/*
- * Take CPU time and end from the process's description.  An os.execv that failed has
- * written them too early: then there are later events.
- */
-static void take_end(struct cunei_analysis_process *process)
-{
-    const struct cunei_process *described = &process->process->description;
-
-    process->is_cpu_partial |= process->process->state != CUNEI_TRACE_ENDED;
-    if (described->cpu_ns > 0 &&
-        (described->ended || described->end_ns >= process->end_ns)) {
-        process->has_cpu = true;
-        process->is_cpu_partial = false;
-        process->cpu_ns = described->cpu_ns;
-    }
-    /* A process that was cut off could not record its end. */
-    enum cunei_trace_state state = process->process->state;
-    if ((state == CUNEI_TRACE_KILLED || state == CUNEI_TRACE_TERMINATED ||
-         state == CUNEI_TRACE_EXITED) &&
-        described->end_ns > process->end_ns && process->thread_count > 0)
-        process->end_ns = described->end_ns;
-}
-
-/* The time of a process's last event, in ticks. */
-static uint64_t last_tick(const struct cunei_piece_reader *reader,
-                          const struct cunei_read_process *process)
-{
-    uint64_t last = 0;
-
-    for (size_t i = 0; i < process->piece_count; i++) {
-        const struct cunei_piece *span = &reader->facts[process->first_piece + i].span;
-        for (size_t j = 0; j < span->thread_count; j++)
-            last = span->threads[j].end > last ? span->threads[j].end : last;
-    }
-    return last;
-}
-
-static int add_thread(struct cunei_analysis *analysis, size_t index,
-                      const struct cunei_profile *profile,
-                      const struct cunei_thread *from)
-{
-    struct cunei_analysis_process *to = &analysis->processes[index];
-
-    int rc = cunei_merge_process_thread(analysis, index, profile, from);
-    if (rc < 0)
-        return rc;
-    const struct cunei_analysis_thread *thread =
-        &analysis->threads[analysis->thread_count - 1];
-    to->thread_count++;
-    to->calls += thread->calls;
-    to->has_cpu |= thread->has_cpu;
-    to->cpu_ns += thread->cpu_ns;
-    to->is_cpu_partial |= thread->is_cpu_partial;
-    cunei_gc_pauses_add(&to->collections, &thread->collections);
-    if (to->begin_ns == 0 || thread->begin_ns < to->begin_ns)
-        to->begin_ns = thread->begin_ns;
-    if (thread->end_ns > to->end_ns)
-        to->end_ns = thread->end_ns;
-    return 0;
-}
-
-/* The threads of a process, and what they add to it. */
-static int add_threads(struct cunei_analysis *analysis,
-                       const struct cunei_piece_reader *reader,
-                       const struct cunei_read_process *process, size_t index)
-{
-    struct cunei_analysis_process *to = &analysis->processes[index];
-    uint64_t discarded = 0;
-
-    for (size_t i = 0; i < process->piece_count; i++) {
-        const struct cunei_piece_facts *facts =
-            &reader->facts[process->first_piece + i];
-        to->events += facts->definitions.events;
-        to->dropped_packets += facts->span.gap.dropped;
-        to->missing_packets += facts->span.gap.missing;
-        to->inherits |=
-            to->process->description.forked && facts->span.inherited_count > 0;
-        discarded += facts->span.discarded;
-        for (size_t j = 0; j < facts->span.thread_count; j++) {
-            int rc =
-                add_thread(analysis, index, &process->profile, &facts->span.threads[j]);
-            if (rc < 0)
-                return rc;
-        }
-    }
-    if (discarded > to->lost)
-        to->lost = discarded;
-    take_end(to);
-    return 0;
-}
-
-static void take_start(struct cunei_analysis *analysis,
-                       const struct cunei_analysis_process *process)
-{
-    uint64_t start_ns = cunei_process_tree_start_ns(process);
-
-    if (start_ns > 0 && (analysis->start_ns == 0 || start_ns < analysis->start_ns))
-        analysis->start_ns = start_ns;
-}
-
-static void add_up(struct cunei_analysis *analysis,
-                   struct cunei_analysis_process *process,
-                   const struct cunei_profile *profile)
-{
-    process->events += profile->events;
-    cunei_process_cost_add(analysis, process, profile);
-    for (size_t i = 0; i < process->process->stream_count; i++)
-        process->size_bytes += process->process->streams[i].size;
-    analysis->events += process->events;
-    analysis->calls += process->calls;
-    analysis->lost += process->lost;
-    analysis->dropped_packets += process->dropped_packets;
-    analysis->missing_packets += process->missing_packets;
-    analysis->orphans += profile->orphans;
-    analysis->unclosed += profile->unclosed;
-    analysis->appeared += profile->appeared;
-    analysis->unknown += profile->unknown;
-    analysis->switches += profile->switches;
-    analysis->line_events += profile->lines;
-    analysis->bursts += profile->guesses.bursts;
-    for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
-        analysis->user_events[i] += profile->user_events[i];
-    analysis->misused += profile->misused;
-    analysis->pauses += profile->pauses.begins;
-    analysis->paused_ns +=
-        cunei_profile_ns(profile, cunei_recording_off_ticks(&profile->pauses));
-    analysis->ends_paused |= profile->pauses.begins > profile->pauses.ends;
-    cunei_gc_pauses_add(&analysis->collections, &process->collections);
-    take_start(analysis, process);
-    if (process->thread_count == 0)
-        return;
-    if (analysis->begin_ns == 0 || process->begin_ns < analysis->begin_ns)
-        analysis->begin_ns = process->begin_ns;
-    if (process->end_ns > analysis->end_ns)
-        analysis->end_ns = process->end_ns;
-}
-
-static int merge_profile(struct cunei_analysis *analysis,
-                         const struct cunei_piece_reader *reader,
-                         struct cunei_read_process *process, const uint32_t *map)
-{
-    struct cunei_profile *profile = &process->profile;
-    size_t index = (size_t)(process - reader->processes);
-
-    int rc = cunei_merge_process_functions(analysis, profile, map);
-    if (rc == 0)
-        rc = cunei_merge_process_tasks(analysis, index, profile, map);
-    if (rc == 0)
-        rc = add_threads(analysis, reader, process, index);
-    if (rc == 0 && reader->options->lines && profile->lines > 0)
-        rc = cunei_merge_process_lines(analysis, process->process, profile, map);
-    if (rc == 0 && reader->options->user_events &&
-        cunei_merge_process_has_user_events(process->process, profile))
-        rc = cunei_merge_process_user_facts(analysis, index, profile, reader->options);
-    if (rc < 0)
-        return rc;
-    cunei_exceptions_add(&analysis->exceptions, &profile->exceptions, map);
-    add_up(analysis, &analysis->processes[index], profile);
-    if (analysis->tree)
-        cunei_tree_add(analysis->tree, profile->tree, map, CUNEI_NS_PER_S,
-                       profile->scale.frequency);
-    if (analysis->edges)
-        cunei_edges_add(analysis->edges, profile->edges, map, CUNEI_NS_PER_S,
-                        profile->scale.frequency);
-    return 0;
-}
-
 static int finish_process(void *context, struct cunei_piece_reader *reader,
                           struct cunei_read_process *process)
 {
-    struct cunei_analysis *analysis = context;
-    struct cunei_profile *profile = &process->profile;
-    uint32_t *map = NULL;
+    struct cunei_piece_facts *pieces = &reader->facts[process->first_piece];
+    const struct cunei_process_sum sum = {
+        .index = (size_t)(process - reader->processes),
+        .profile = &process->profile,
+        .pieces = pieces,
+        .piece_count = process->piece_count,
+    };
 
     int rc = join_pieces(reader, process);
-    if (rc < 0)
-        goto out;
-    cunei_profile_budget_close(profile, last_tick(reader, process));
-    map = cunei_merge_process_map(analysis, process->process, profile);
-    rc = map ? merge_profile(analysis, reader, process, map) : -ENOMEM;
-out:
-    free(map);
+    if (rc == 0) {
+        cunei_profile_budget_close(&process->profile,
+                                   cunei_process_sum_last_tick(&sum));
+        rc = cunei_process_sum_add(context, &sum, reader->options);
+    }
     for (size_t i = 0; i < process->piece_count; i++)
-        cunei_piece_fini(&reader->facts[process->first_piece + i].span);
-    cunei_profile_fini(profile);
+        cunei_piece_fini(&pieces[i].span);
+    cunei_profile_fini(&process->profile);
     process->has_profile = false;
     return rc;
 }
 
 static void note_damage(void *context, const struct cunei_trace_error *error)
 {
-    struct cunei_analysis *analysis = context;
-
-    if (analysis->damage_count < CUNEI_ANALYSIS_DAMAGES_MAX)
-        analysis->damages[analysis->damage_count] = *error;
-    analysis->damage_count++;
+    cunei_process_sum_note_damage(context, error);
 }
 
-static int add_processes(struct cunei_analysis *analysis,
-                         const struct cunei_piece_reader *reader)
+static int begin(struct cunei_analysis *analysis,
+                 const struct cunei_piece_reader *reader,
+                 const struct cunei_trace *trace)
 {
-    analysis->processes =
-        calloc(reader->process_count + 1, sizeof(*analysis->processes));
-    if (!analysis->processes)
+    const struct cunei_trace_process **processes =
+        calloc(reader->process_count + 1, sizeof(*processes));
+    if (!processes)
         return -ENOMEM;
-    analysis->process_count = reader->process_count;
-    for (size_t i = 0; i < reader->process_count; i++) {
-        struct cunei_analysis_process *process = &analysis->processes[i];
-        process->process = reader->processes[i].process;
-        process->lost = process->process->description.lost;
-        if (reader->processes[i].piece_count == 0) {
-            analysis->lost += process->lost;
-            take_end(process);
-            take_start(analysis, process);
-        }
-    }
-    return 0;
+    for (size_t i = 0; i < reader->process_count; i++)
+        processes[i] = reader->processes[i].process;
+    int rc = cunei_process_sum_begin(analysis, trace, reader->options, processes,
+                                     reader->process_count);
+    free(processes);
+    return rc;
 }
 
 static int read_trace(struct cunei_analysis *analysis,
                       struct cunei_piece_reader *reader,
                       const struct cunei_trace *trace)
 {
-    const struct cunei_analysis_options *options = reader->options;
-    const struct cunei_trace_error *damage;
-
     int rc = cunei_piece_reader_init(reader, trace);
-    if (rc == 0 && reader->process_count == 0 && options->processes.count > 0)
+    if (rc == 0 && reader->process_count == 0 && reader->options->processes.count > 0)
         rc = -ESRCH;
     if (rc == 0)
-        rc = add_processes(analysis, reader);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0;
-         (damage = cunei_trace_next_damage(trace, &options->processes, &i));)
-        note_damage(analysis, damage);
-    if (options->tree && !(analysis->tree = cunei_tree_new()))
-        return -ENOMEM;
-    if (options->edges && !(analysis->edges = cunei_edges_new()))
-        return -ENOMEM;
-    return cunei_piece_reader_run(reader);
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-    const struct cunei_analysis_thread *one = a, *two = b;
-
-    if (one->process != two->process)
-        return one->process < two->process ? -1 : 1;
-    if (one->begin_ns != two->begin_ns)
-        return one->begin_ns < two->begin_ns ? -1 : 1;
-    return one->serial < two->serial ? -1 : one->serial > two->serial;
-}
-
-static int compare_tasks(const void *a, const void *b)
-{
-    const struct cunei_analysis_task *one = a, *two = b;
-
-    if (one->process != two->process)
-        return one->process < two->process ? -1 : 1;
-    if (one->begin_ns != two->begin_ns)
-        return one->begin_ns < two->begin_ns ? -1 : 1;
-    return one->number < two->number ? -1 : one->number > two->number;
-}
-
-static int finish(struct cunei_analysis *analysis)
-{
-    if (analysis->is_cost_unknown)
-        analysis->cost_ns = 0;
-    if (analysis->thread_count > 0)
-        qsort(analysis->threads, analysis->thread_count, sizeof(*analysis->threads),
-              compare_threads);
-    if (analysis->task_count > 0)
-        qsort(analysis->tasks, analysis->task_count, sizeof(*analysis->tasks),
-              compare_tasks);
-    int rc = cunei_user_facts_finish(&analysis->user_facts);
-    return rc == 0 ? cunei_process_tree_find(analysis) : rc;
+        rc = begin(analysis, reader, trace);
+    return rc == 0 ? cunei_piece_reader_run(reader) : rc;
 }
 
 int cunei_analyze(struct cunei_analysis *analysis, const struct cunei_trace *trace,
@@ -334,7 +107,7 @@ int cunei_analyze(struct cunei_analysis *analysis, const struct cunei_trace *tra
     int rc = read_trace(analysis, &reader, trace);
     cunei_piece_reader_fini(&reader);
     if (rc == 0)
-        rc = finish(analysis);
+        rc = cunei_process_sum_end(analysis);
     if (rc < 0)
         cunei_analysis_fini(analysis);
     return rc;

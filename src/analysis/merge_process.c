@@ -40,6 +40,17 @@ static int reserve_facts(struct cunei_analysis *analysis, uint32_t before)
     return 0;
 }
 
+int cunei_merge_process_seed(struct cunei_analysis *analysis,
+                             const struct cunei_functions *functions)
+{
+    for (uint32_t i = 0; i < functions->count; i++) {
+        int index = cunei_functions_add(&analysis->functions, &functions->items[i]);
+        if (index < 0)
+            return index;
+    }
+    return reserve_facts(analysis, 0);
+}
+
 uint32_t *cunei_merge_process_map(struct cunei_analysis *analysis,
                                   const struct cunei_trace_process *process,
                                   const struct cunei_profile *profile)

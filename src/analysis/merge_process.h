@@ -19,6 +19,10 @@ uint32_t *cunei_merge_process_map(struct cunei_analysis *analysis,
                                   const struct cunei_profile *profile);
 
 /* -ENOMEM, from each of these. */
+
+/* Functions that come first, in this order, before anything is merged. */
+int cunei_merge_process_seed(struct cunei_analysis *analysis,
+                             const struct cunei_functions *functions);
 int cunei_merge_process_functions(struct cunei_analysis *analysis,
                                   const struct cunei_profile *profile,
                                   const uint32_t *map);

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/common/progress_bar.h"
+#include "cmd/report_follow.h"
 #include "cmd/suggest/lines.h"
 #include "python/refusals.h"
 #include "report/report.h"
@@ -22,6 +24,9 @@
 #include "trace/trace.h"
 
 #define VALUE(name) offsetof(struct cunei_report_values, report.name)
+
+/* Of --follow, where no other time is given. */
+#define FOLLOW_INTERVAL_NS CUNEI_NS_PER_S
 
 /* The options of the sections; those that `cunei run` has for recording only where
  * `is_run` is false. */
@@ -122,6 +127,16 @@ const struct cunei_option cunei_report_run_options[] = {
 static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE, .make_table = report_section_options},
     {.kind = CUNEI_OPTION_TABLE, .table = row_options},
+    {.name = "follow",
+     .letter = 'f',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "report again and again, until the recording ends",
+     .offset = offsetof(struct cunei_report_values, follow)},
+    {.name = "interval",
+     .kind = CUNEI_OPTION_DURATION,
+     .value = "TIME",
+     .help = "with --follow: the time between two reports (default 1s)",
+     .offset = offsetof(struct cunei_report_values, interval_ns)},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
@@ -335,6 +350,16 @@ int cunei_report_show(const char *path, const struct cunei_report_options *wante
     return end(&text, status);
 }
 
+/* Check the options of --follow.  As cunei_options_parse. */
+static int settle_follow(struct cunei_report_values *values)
+{
+    if (values->interval_ns > 0 && !values->follow)
+        return cunei_cmd_usage("--interval is for --follow");
+    if (values->interval_ns == 0)
+        values->interval_ns = FOLLOW_INTERVAL_NS;
+    return CUNEI_OPTIONS_CONTINUE;
+}
+
 /* The same on stdout, through a pager if it is longer than the screen. */
 static int show_paged(const char *path, const struct cunei_report_options *wanted)
 {
@@ -366,10 +391,13 @@ static int run_report(int argc, char **argv)
         status = cunei_options_directory(&cunei_cmd_report, argc, argv);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_report_settle(&values);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = settle_follow(&values);
     if (status == CUNEI_OPTIONS_CONTINUE) {
         report->directory = argv[1];
         report->style = cunei_output_style(stdout);
-        status = report->json ? cunei_report_show(argv[1], report, stdout)
+        status = values.follow  ? cunei_report_follow(argv[1], report, values.interval_ns)
+                 : report->json ? cunei_report_show(argv[1], report, stdout)
                               : show_paged(argv[1], report);
     }
     cunei_report_values_fini(&values);
@@ -404,6 +432,7 @@ const struct cunei_cmd cunei_cmd_report = {
         "  cunei report DIR --lines parse        the source of parse, line by line\n"
         "  cunei report DIR --exceptions         where exceptions were raised and caught\n"
         "  cunei report DIR --process 'Fork*' --tasks\n"
+        "  cunei report DIR --follow             again every second while it grows\n"
         "  cunei report DIR --exclude 're:^importlib|^<frozen'",
     .options = options,
     .run = run_report,

@@ -4,6 +4,7 @@
 #define CUNEI_CMD_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cmd/common/options.h"
@@ -20,6 +21,8 @@ struct cunei_report_section_value {
 struct cunei_report_values {
     struct cunei_report_options report;
     const char *min_percent;
+    bool follow;
+    uint64_t interval_ns; /* 0: not given */
     struct cunei_option_list processes; /* owned */
     struct cunei_report_section_value sections[CUNEI_REPORT_SECTIONS_MAX];
 };

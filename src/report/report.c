@@ -81,12 +81,12 @@ static int print_text(struct cunei_report *report)
     return rc < 0 ? rc : cunei_report_print_notes(report, &rows);
 }
 
-int cunei_report_print(const struct cunei_trace *trace,
-                       const struct cunei_report_options *options, FILE *out,
-                       struct cunei_trace_error *error)
+struct cunei_analysis_options cunei_report_wanted(
+    const struct cunei_report_options *options)
 {
     unsigned needs = find_needs(options);
-    const struct cunei_analysis_options wanted = {
+
+    return (struct cunei_analysis_options){
         .processes = options->processes,
         .tree = (needs & CUNEI_REPORT_NEEDS_TREE) || is_folded(options),
         .edges = needs & CUNEI_REPORT_NEEDS_EDGES,
@@ -95,34 +95,50 @@ int cunei_report_print(const struct cunei_trace *trace,
         .progress = options->progress,
         .progress_context = options->progress_context,
     };
+}
+
+int cunei_report_print_sum(const struct cunei_analysis *analysis,
+                           const struct cunei_report_options *options, FILE *out,
+                           struct cunei_trace_error *error)
+{
+    struct cunei_report report = {
+        .options = options,
+        .analysis = analysis,
+        .duration_ns = cunei_analysis_duration_ns(analysis),
+        .waiting = cunei_waiting_of(analysis, options->idle),
+        .home = analysis->process_count > 0
+                    ? &analysis->processes[0].process->description
+                    : NULL,
+        .out = out,
+        .is_folded = is_folded(options),
+    };
+
+    int rc = cunei_imports_init(&report.imports, analysis);
+    if (rc < 0)
+        return rc;
+    if (options->begin)
+        options->begin(options->progress_context);
+    rc = options->json ? cunei_report_print_json(&report, find_needs(options))
+                       : print_text(&report);
+    if (rc == 0 && analysis->damage_count > 0) {
+        *error = analysis->damages[0];
+        rc = -EBADMSG;
+    }
+    cunei_imports_fini(&report.imports);
+    return rc;
+}
+
+int cunei_report_print(const struct cunei_trace *trace,
+                       const struct cunei_report_options *options, FILE *out,
+                       struct cunei_trace_error *error)
+{
+    const struct cunei_analysis_options wanted = cunei_report_wanted(options);
     struct cunei_analysis analysis;
 
     int rc = cunei_analyze(&analysis, trace, &wanted);
     if (rc < 0)
         return rc;
-    struct cunei_report report = {
-        .options = options,
-        .analysis = &analysis,
-        .duration_ns = cunei_analysis_duration_ns(&analysis),
-        .waiting = cunei_waiting_of(&analysis, options->idle),
-        .home = analysis.process_count > 0 ? &analysis.processes[0].process->description
-                                           : NULL,
-        .out = out,
-    };
-    report.is_folded = is_folded(options);
-    rc = cunei_imports_init(&report.imports, &analysis);
-    if (rc < 0) {
-        cunei_analysis_fini(&analysis);
-        return rc;
-    }
-    if (options->begin)
-        options->begin(options->progress_context);
-    rc = options->json ? cunei_report_print_json(&report, needs) : print_text(&report);
-    if (rc == 0 && analysis.damage_count > 0) {
-        *error = analysis.damages[0];
-        rc = -EBADMSG;
-    }
-    cunei_imports_fini(&report.imports);
+    rc = cunei_report_print_sum(&analysis, options, out, error);
     cunei_analysis_fini(&analysis);
     return rc;
 }

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "analysis/analysis.h"
 #include "report/report_options.h"
 
 /*
@@ -25,5 +26,12 @@
 int cunei_report_print(const struct cunei_trace *trace,
                        const struct cunei_report_options *options, FILE *out,
                        struct cunei_trace_error *error);
+
+/* The same in two steps: what the analysis has to hold, and the report of one. */
+struct cunei_analysis_options cunei_report_wanted(
+    const struct cunei_report_options *options);
+int cunei_report_print_sum(const struct cunei_analysis *analysis,
+                           const struct cunei_report_options *options, FILE *out,
+                           struct cunei_trace_error *error);
 
 #endif

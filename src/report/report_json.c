@@ -57,7 +57,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
 
 int cunei_report_print_json(const struct cunei_report *report, unsigned contents)
 {
-    struct cunei_json json = {.out = report->out};
+    struct cunei_json json = {.out = report->out, .is_line = report->options->is_line};
     int rc = 0;
 
     cunei_json_open(&json, NULL, '{');

@@ -48,6 +48,7 @@ struct cunei_report_options {
     const struct cunei_refusals *refusals; /* borrowed, or NULL */
     struct cunei_patterns patterns;
     bool json;
+    bool is_line;          /* JSON on one line */
     bool idle;             /* also functions that only wait */
     bool no_fold;          /* show the functions of the import system */
     const char *directory; /* of the trace, for hints; NULL: it will be removed */

@@ -25,7 +25,8 @@ static void begin(struct cunei_json *json, const char *key, bool has_parts)
     if (json->begun)
         cunei_buffer_append_text(&json->text, ",");
     /* Objects and arrays in the outermost lists begin on a new line. */
-    if (json->depth == 1 || (json->depth == 2 && !key && has_parts))
+    if (!json->is_line &&
+        (json->depth == 1 || (json->depth == 2 && !key && has_parts)))
         cunei_buffer_append_text(&json->text, "\n");
     if (key) {
         cunei_text_json(&json->text, key, strlen(key));
@@ -50,7 +51,7 @@ void cunei_json_open(struct cunei_json *json, const char *key, char bracket)
 void cunei_json_close(struct cunei_json *json, char bracket)
 {
     json->depth--;
-    if (json->depth == 0)
+    if (json->depth == 0 && !json->is_line)
         cunei_buffer_append_text(&json->text, "\n");
     cunei_buffer_append(&json->text, &bracket, 1);
     json->begun = true;

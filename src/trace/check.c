@@ -126,7 +126,7 @@ static const char *check_payload(const struct cunei_trace_process *process,
 struct context {
     const struct cunei_trace_process *process;
     uint32_t stream_class;
-    struct cunei_line line; /* the packet's last `line` event */
+    struct cunei_line *line; /* the packet's last `line` event */
 };
 
 /* A line given by its distance from the last `line` event. */
@@ -164,9 +164,9 @@ static const char *check_event(struct context *context, const uint64_t *words,
     if (size == 0)
         return "an event does not fit in its packet";
     if (cunei_class_is_near(number))
-        return check_near(words[0], &context->line);
+        return check_near(words[0], context->line);
     if (number == CUNEI_CLASS_LINE)
-        context->line = *(const struct cunei_line *)(const void *)words;
+        *context->line = *(const struct cunei_line *)(const void *)words;
     return check_payload(process, class, words);
 }
 
@@ -204,16 +204,29 @@ static uint32_t plain_functions(const struct cunei_trace_process *process,
     return process->dense_count < classes ? process->dense_count : classes;
 }
 
-struct cunei_trace_events cunei_trace_check_events(
-    const struct cunei_trace_process *process, const struct cunei_packet *head,
-    const uint64_t *words, size_t word_count)
+/* How many of the last event's words announce the one behind it. */
+static size_t announcing(uint64_t record, size_t size)
 {
-    struct context context = {.process = process, .stream_class = head->stream_class};
-    uint64_t begin = head->timestamp_begin, last = 0;
-    uint32_t dense = plain_functions(process, head);
-    struct cunei_trace_events events = {.last_time = begin};
+    uint32_t class = cunei_record_class(record);
 
-    if (word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
+    return class == CUNEI_CLASS_UNWIND || class == CUNEI_CLASS_TASK ? size : 0;
+}
+
+struct cunei_trace_events cunei_trace_check_part(
+    const struct cunei_trace_process *process, const struct cunei_packet *head,
+    struct cunei_trace_checked *checked, const uint64_t *words, size_t word_count)
+{
+    struct context context = {.process = process,
+                              .stream_class = head->stream_class,
+                              .line = &checked->line};
+    uint64_t begin = head->timestamp_begin;
+    uint32_t dense = plain_functions(process, head);
+    bool is_first = !checked->has_begun;
+    struct cunei_trace_events events = {
+        .last_time = is_first ? begin : checked->last_time};
+    uint64_t last = events.last_time - begin;
+
+    if (is_first && word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
         cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
         events.wrong = "its first event is not a stack";
     while (!events.wrong && events.word_count < word_count) {
@@ -221,13 +234,15 @@ struct cunei_trace_events cunei_trace_check_events(
         size_t room = word_count - events.word_count;
         size_t count = run_length(at, room, begin, dense, &last);
         size_t size = count;
-        if (count == 0) {
+        bool is_run = count > 0;
+        if (!is_run) {
             last = (at[0] - begin) & CUNEI_TIME_MASK;
             count = 1;
             size = cunei_event_words(at, room);
             events.wrong = begin + last < events.last_time
                                ? "a time goes back"
-                               : check_event(&context, at, size, at == words);
+                               : check_event(&context, at, size,
+                                             is_first && at == words);
         }
         if (!events.wrong && last >= CUNEI_SPAN_MAX)
             events.wrong = "a time goes back, or too far ahead";
@@ -235,7 +250,19 @@ struct cunei_trace_events cunei_trace_check_events(
             events.word_count += size;
             events.event_count += count;
             events.last_time = begin + last;
+            events.announcing = is_run ? 0 : announcing(at[0], size);
         }
     }
+    checked->has_begun |= events.word_count > 0;
+    checked->last_time = events.last_time;
     return events;
+}
+
+struct cunei_trace_events cunei_trace_check_events(
+    const struct cunei_trace_process *process, const struct cunei_packet *head,
+    const uint64_t *words, size_t word_count)
+{
+    struct cunei_trace_checked checked = {0};
+
+    return cunei_trace_check_part(process, head, &checked, words, word_count);
 }

@@ -23,6 +23,23 @@ int cunei_trace_functions_load(struct cunei_trace_process *process,
                                struct cunei_trace_error *error);
 void cunei_trace_functions_fini(struct cunei_trace_process *process);
 
+/* How far the definitions of a process that is followed were read; begins empty. */
+struct cunei_trace_functions_place {
+    uint64_t offset; /* in the metadata file */
+    uint32_t newest; /* the id of the last line, in the file or in the tail */
+};
+
+/* Add the lines behind `place`, of the metadata and then of the live file. */
+int cunei_trace_functions_update(struct cunei_trace_process *process,
+                                 const struct cunei_trace_live *live,
+                                 struct cunei_trace_functions_place *place,
+                                 struct cunei_trace_error *error);
+
+/* Add the definitions in checked words of the definitions stream.  -EBADMSG: one is
+ * invalid. */
+int cunei_trace_functions_define(struct cunei_trace_process *process,
+                                 const uint64_t *words, size_t word_count);
+
 /* The id that the last of some whole lines defines, or 0. */
 uint32_t cunei_trace_functions_last(const char *lines, size_t size);
 

@@ -254,6 +254,72 @@ static int copy_buffers(const struct cunei_trace_live *live, uint32_t number,
     return 0;
 }
 
+static uint64_t buffer_offset(uint32_t number, unsigned buffer)
+{
+    return slot_offset(number) + (uint64_t)buffer * CUNEI_PACKET_SIZE;
+}
+
+/* Both heads once; -EAGAIN: they cannot be of one moment. */
+static int read_heads(const struct cunei_trace_live *live, uint32_t number,
+                      struct cunei_packet heads[2])
+{
+    int count = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        int rc = read_packet_head(live, number, buffer_offset(number, i), &heads[count]);
+        if (rc < 0)
+            return rc;
+        count += rc;
+    }
+    if (count == 2 && heads[0].sequence > heads[1].sequence) {
+        struct cunei_packet later;
+        memcpy(&later, &heads[0], sizeof(later));
+        memcpy(&heads[0], &heads[1], sizeof(later));
+        memcpy(&heads[1], &later, sizeof(later));
+    }
+    return count == 2 && heads[1].sequence != heads[0].sequence + 1 ? -EAGAIN : count;
+}
+
+int cunei_trace_live_heads(const struct cunei_trace_live *live, uint32_t number,
+                           struct cunei_packet heads[2])
+{
+    int rc = -EAGAIN;
+
+    /* Packets that were dropped leave a gap that stays. */
+    for (int i = 0; i < 3 && rc == -EAGAIN; i++)
+        rc = read_heads(live, number, heads);
+    return rc == -EAGAIN ? 2 : rc;
+}
+
+int cunei_trace_live_words(const struct cunei_trace_live *live,
+                           const struct cunei_packet *head, size_t from,
+                           uint64_t *words)
+{
+    const uint32_t number = (uint32_t)head->stream;
+    size_t size = (size_t)(head->content_bits / 8) - sizeof(*head) - from * 8;
+    struct cunei_packet again;
+
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t offset = buffer_offset(number, i);
+        int rc = read_packet_head(live, number, offset, &again);
+        if (rc < 0)
+            return rc;
+        if (rc == 0 || !is_same(head, &again))
+            continue;
+        int64_t count = cunei_trace_file_read(live->fd, words, size,
+                                              offset + sizeof(*head) + from * 8);
+        if (count < 0)
+            return (int)count;
+        /* Pairs with the fence behind the writer's store of 0 to the magic. */
+        atomic_thread_fence(memory_order_acquire);
+        rc = read_packet_head(live, number, offset, &again);
+        if (rc < 0)
+            return rc;
+        return count == (int64_t)size && rc > 0 && is_same(head, &again) ? 0 : -EAGAIN;
+    }
+    return -EAGAIN;
+}
+
 static void drop(struct cunei_packet *packets[2])
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -281,6 +347,15 @@ int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
     packets[0] = copies[swap];
     packets[1] = copies[!swap];
     return 0;
+}
+
+int cunei_trace_live_tail_state(const struct cunei_trace_live *live, uint64_t state[2])
+{
+    const size_t size = 2 * sizeof(state[0]); /* flushed and length */
+
+    int64_t count =
+        cunei_trace_file_read(live->fd, state, size, CUNEI_LIVE_TAIL_OFFSET);
+    return count < 0 ? (int)count : count == (int64_t)size ? 0 : -EBADMSG;
 }
 
 /* Copy the tail once; -EAGAIN: it was flushed meanwhile. */

@@ -63,6 +63,25 @@ int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
                           struct cunei_packet *packets[2]);
 
 /*
+ * The heads of the packets in a slot's buffers, in order of their sequence, as they
+ * were at one moment; content that they do not have yet may follow.  Returns how many
+ * there are.
+ */
+int cunei_trace_live_heads(const struct cunei_trace_live *live, uint32_t number,
+                           struct cunei_packet heads[2]);
+
+/*
+ * Copy the words of a packet with this head, after the first `from` ones, up to its
+ * content.  -EAGAIN: the slot does not hold it any more.
+ */
+int cunei_trace_live_words(const struct cunei_trace_live *live,
+                           const struct cunei_packet *head, size_t from,
+                           uint64_t *words);
+
+/* Two numbers that change when definitions come. */
+int cunei_trace_live_tail_state(const struct cunei_trace_live *live, uint64_t state[2]);
+
+/*
  * Copy the definitions that may not have reached the metadata file yet: whole lines,
  * unchecked, NUL-terminated.  The text is the caller's; it may be empty.
  */

@@ -35,8 +35,8 @@ int cunei_process_folder_is_one(const char *path)
     return rc == -ENOENT ? 0 : rc;
 }
 
-static int load_preamble(struct cunei_trace_process *process,
-                         struct cunei_trace_error *error)
+int cunei_process_folder_load_preamble(struct cunei_trace_process *process,
+                                       struct cunei_trace_error *error)
 {
     char text[PREAMBLE_MAX];
     uint64_t file_size = 0;
@@ -72,8 +72,8 @@ static int load_preamble(struct cunei_trace_process *process,
 }
 
 /* A trace without a readable description can still be read. */
-static int load_description(struct cunei_trace_process *process,
-                            struct cunei_trace_error *error)
+int cunei_process_folder_load_description(struct cunei_trace_process *process,
+                                          struct cunei_trace_error *error)
 {
     size_t size = 0;
     char *text = NULL;
@@ -131,13 +131,14 @@ static int add_stream(struct cunei_trace_process *process, uint64_t number)
     return 0;
 }
 
-static int add_live_streams(struct cunei_trace_process *process,
-                            struct cunei_trace_live *live)
+int cunei_process_folder_add_slots(struct cunei_trace_process *process,
+                                   const struct cunei_trace_live *live, uint32_t first)
 {
-    for (uint32_t i = 0; live->is_whole && i < live->stream_count; i++) {
+    for (uint32_t i = first; live->is_whole && i < live->stream_count; i++) {
         int rc = add_stream(process, i);
         if (rc == 0)
-            rc = cunei_trace_live_class(live, i, &process->streams[i].stream_class);
+            rc = cunei_trace_live_class(
+                live, i, &process->streams[process->stream_count - 1].stream_class);
         if (rc < 0)
             return rc;
     }
@@ -161,7 +162,7 @@ static int copy_live(struct cunei_trace_process *process, struct cunei_trace_liv
 /* Definitions after events: what an event uses was defined before it. */
 static int load_live(struct cunei_trace_process *process, struct cunei_trace_live *live)
 {
-    int rc = add_live_streams(process, live);
+    int rc = cunei_process_folder_add_slots(process, live, 0);
     if (rc == 0)
         rc = copy_live(process, live, CUNEI_STREAM_EVENTS);
     if (rc == 0)
@@ -225,8 +226,8 @@ static DIR *open_folder(const struct cunei_trace_process *process)
                             : opendir(process->path);
 }
 
-static int list_files(struct cunei_trace_process *process,
-                      struct cunei_trace_error *error)
+int cunei_process_folder_add_files(struct cunei_trace_process *process,
+                                   struct cunei_trace_error *error)
 {
     int rc = 0;
 
@@ -239,9 +240,6 @@ static int list_files(struct cunei_trace_process *process,
             rc = add_stream(process, (uint64_t)number);
     }
     closedir(folder);
-    if (process->stream_count > 0)
-        qsort(process->streams, process->stream_count, sizeof(process->streams[0]),
-              compare_streams);
     return rc;
 }
 
@@ -355,9 +353,9 @@ static int open_live(const struct cunei_trace_process *process,
     return cunei_trace_live_open(live, process);
 }
 
-static enum cunei_trace_state state_of(const struct cunei_trace_process *process,
-                                       const struct cunei_trace_live *live,
-                                       bool is_alive)
+enum cunei_trace_state cunei_process_folder_state(
+    const struct cunei_trace_process *process, const struct cunei_trace_live *live,
+    bool is_alive)
 {
     if (is_alive)
         return CUNEI_TRACE_RUNNING;
@@ -378,7 +376,7 @@ static enum cunei_trace_state state_of(const struct cunei_trace_process *process
 static int load(struct cunei_trace_process *process, struct cunei_trace_live *live,
                 struct cunei_trace_error *error)
 {
-    int rc = load_preamble(process, error);
+    int rc = cunei_process_folder_load_preamble(process, error);
     if (rc < 0)
         return rc;
     bool is_alive = false;
@@ -388,7 +386,7 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     if (rc < 0)
         return cunei_trace_fail(error, rc, "'%s/%s' cannot be read", process->path,
                                 CUNEI_LIVE_NAME);
-    rc = load_description(process, error);
+    rc = cunei_process_folder_load_description(process, error);
     if (rc < 0)
         return rc;
     process->has_live = live->is_there;
@@ -396,8 +394,11 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
      * them from the live file. */
     if (live->is_whole && !process->description.ended)
         cunei_trace_live_count(live, &process->description);
-    process->state = state_of(process, live, is_alive);
-    rc = list_files(process, error);
+    process->state = cunei_process_folder_state(process, live, is_alive);
+    rc = cunei_process_folder_add_files(process, error);
+    if (rc == 0 && process->stream_count > 0)
+        qsort(process->streams, process->stream_count, sizeof(process->streams[0]),
+              compare_streams);
     if (rc == 0)
         rc = measure_streams(process, error);
     if (rc == 0)

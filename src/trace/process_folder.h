@@ -4,6 +4,9 @@
 #define CUNEI_TRACE_PROCESS_FOLDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/process.h"
 
 struct cunei_trace_error;
 struct cunei_trace_live;
@@ -30,6 +33,24 @@ int cunei_process_folder_open(struct cunei_trace_process *process, const char *p
 int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
                               int folder, struct cunei_trace_live *live,
                               struct cunei_trace_error *error);
+
+/*
+ * The steps of opening, for a process that is followed: its preamble; its description,
+ * which stays as it is where there is none that can be read; streams that have a slot
+ * from number `first` on, and those that have a file; how it stands.
+ */
+int cunei_process_folder_load_preamble(struct cunei_trace_process *process,
+                                       struct cunei_trace_error *error);
+int cunei_process_folder_load_description(struct cunei_trace_process *process,
+                                          struct cunei_trace_error *error);
+int cunei_process_folder_add_slots(struct cunei_trace_process *process,
+                                   const struct cunei_trace_live *live, uint32_t first);
+int cunei_process_folder_add_files(struct cunei_trace_process *process,
+                                   struct cunei_trace_error *error);
+enum cunei_trace_state cunei_process_folder_state(
+    const struct cunei_trace_process *process, const struct cunei_trace_live *live,
+    bool is_alive);
+
 void cunei_process_folder_close(struct cunei_trace_process *process);
 
 #endif

@@ -27,8 +27,8 @@ static int add_process(struct cunei_trace *trace, const char *path,
 }
 
 /* A process that cannot be read does not keep the others from being read. */
-static int add_damage(struct cunei_trace *trace, const char *folder,
-                      const struct cunei_trace_error *error)
+int cunei_trace_add_damage(struct cunei_trace *trace, const char *folder,
+                           const struct cunei_trace_error *error)
 {
     if (!CUNEI_VECTOR_RESERVE_ONE(trace->damages, trace->damage_count))
         return -ENOMEM;
@@ -92,7 +92,7 @@ static int find_lost_events(struct cunei_trace *trace)
             continue;
         (void)cunei_trace_fail(&error, -EBADMSG, "the streams of '%s' are missing",
                                trace->processes[i].path);
-        rc = add_damage(trace, cunei_trace_folder(&trace->processes[i]), &error);
+        rc = cunei_trace_add_damage(trace, cunei_trace_folder(&trace->processes[i]), &error);
     }
     return rc;
 }
@@ -112,7 +112,7 @@ static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *err
         rc = add_folder(trace, entry->d_name, error);
         if (rc == -EBADMSG || rc == -ENODATA) {
             damage = damage ? damage : rc;
-            rc = add_damage(trace, entry->d_name, error);
+            rc = cunei_trace_add_damage(trace, entry->d_name, error);
         }
     }
     closedir(folder);
@@ -127,14 +127,19 @@ static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *err
     return rc;
 }
 
-static int compare_processes(const void *left, const void *right)
+int cunei_trace_compare_processes(const struct cunei_trace_process *a,
+                                  const struct cunei_trace_process *b)
 {
-    const struct cunei_trace_process *a = left, *b = right;
     uint64_t start_a = a->description.start_ns, start_b = b->description.start_ns;
 
     if (start_a != start_b)
         return start_a < start_b ? -1 : 1;
     return strcmp(a->path, b->path);
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+    return cunei_trace_compare_processes(left, right);
 }
 
 static bool is_same_process(const struct cunei_trace_process *a,
@@ -149,8 +154,9 @@ static void find_replaced(struct cunei_trace *trace)
 {
     for (size_t i = 0; i < trace->process_count; i++) {
         struct cunei_trace_process *process = &trace->processes[i];
-        for (size_t j = i + 1; j < trace->process_count; j++) {
-            if (process->state == CUNEI_TRACE_KILLED &&
+        for (size_t j = 0;
+             process->state == CUNEI_TRACE_KILLED && j < trace->process_count; j++) {
+            if (cunei_trace_compare_processes(process, &trace->processes[j]) < 0 &&
                 is_same_process(process, &trace->processes[j]))
                 process->state = CUNEI_TRACE_REPLACED;
         }
@@ -208,7 +214,7 @@ static void take_ends_of_children(const struct cunei_trace *trace,
 }
 
 /* A process that was cut off did not describe its end; its parent may have. */
-static int find_ends(struct cunei_trace *trace)
+static int find_described_ends(struct cunei_trace *trace)
 {
     struct cunei_map folders = {0};
     int rc = 0;
@@ -223,13 +229,18 @@ static int find_ends(struct cunei_trace *trace)
     return rc;
 }
 
+int cunei_trace_find_ends(struct cunei_trace *trace)
+{
+    find_replaced(trace);
+    return find_described_ends(trace);
+}
+
 /* Order the processes by time, and find out about each from the others. */
 static int relate_processes(struct cunei_trace *trace)
 {
     qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
           compare_processes);
-    find_replaced(trace);
-    return find_ends(trace);
+    return cunei_trace_find_ends(trace);
 }
 
 int cunei_trace_open(struct cunei_trace *trace, const char *path,

@@ -51,4 +51,14 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error);
 void cunei_trace_close(struct cunei_trace *trace);
 
+/* Which process started first. */
+int cunei_trace_compare_processes(const struct cunei_trace_process *a,
+                                  const struct cunei_trace_process *b);
+
+/* Private to the room.  Note what is damaged in a folder; find out about the ends of
+ * processes from the others. */
+int cunei_trace_add_damage(struct cunei_trace *trace, const char *folder,
+                           const struct cunei_trace_error *error);
+int cunei_trace_find_ends(struct cunei_trace *trace);
+
 #endif

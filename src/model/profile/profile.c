@@ -28,6 +28,12 @@ static uint32_t slots_for(uint32_t function_count)
     return 1 + (function_count < max ? function_count : max);
 }
 
+static struct cunei_facts *align(void *memory)
+{
+    uintptr_t start = (uintptr_t)memory;
+    return (void *)((char *)memory + (CACHE_LINE - start % CACHE_LINE));
+}
+
 int cunei_profile_init(struct cunei_profile *profile,
                        const struct cunei_profile_options *options)
 {
@@ -43,9 +49,7 @@ int cunei_profile_init(struct cunei_profile *profile,
     profile->memory = calloc(1, size + CACHE_LINE);
     if (!profile->memory)
         return -ENOMEM;
-    uintptr_t start = (uintptr_t)profile->memory;
-    profile->functions =
-        (void *)((char *)profile->memory + (CACHE_LINE - start % CACHE_LINE));
+    profile->functions = align(profile->memory);
     if (options->tree)
         profile->tree = cunei_tree_new();
     if (options->edges)
@@ -54,6 +58,29 @@ int cunei_profile_init(struct cunei_profile *profile,
         cunei_profile_fini(profile);
         return -ENOMEM;
     }
+    return 0;
+}
+
+int cunei_profile_grow(struct cunei_profile *profile, uint32_t function_count,
+                       struct cunei_id_kinds kinds)
+{
+    uint32_t before = profile->slot_count, count = slots_for(function_count);
+
+    if (count > before) {
+        void *memory =
+            calloc(1, (size_t)count * sizeof(struct cunei_facts) + CACHE_LINE);
+        if (!memory || cunei_profile_budget_grow(profile, count) < 0) {
+            free(memory);
+            return -ENOMEM;
+        }
+        memcpy(align(memory), profile->functions,
+               before * sizeof(*profile->functions));
+        free(profile->memory);
+        profile->memory = memory;
+        profile->functions = align(memory);
+        profile->slot_count = count;
+    }
+    profile->kinds = kinds;
     return 0;
 }
 
@@ -355,18 +382,26 @@ int cunei_profile_read(struct cunei_profile *profile, struct cunei_piece *piece,
                        const struct cunei_packet *packet, const uint64_t *words,
                        size_t word_count)
 {
-    uint64_t begin = packet->timestamp_begin;
-    uint64_t events = profile->events;
-
     int rc = cunei_piece_begin_packet(profile, piece, packet, word_count > 0);
     if (rc < 0 || word_count == 0)
         return rc;
     /* Without a stack nothing is known to be open: what was open is not any more. */
     if (cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
         rc = cunei_profile_sync(profile, piece, NULL,
-                                cunei_record_time(words[0], begin));
-    if (rc < 0)
-        return rc;
+                                cunei_record_time(words[0], packet->timestamp_begin));
+    return rc == 0
+               ? cunei_profile_continue(profile, piece, packet, words, word_count)
+               : rc;
+}
+
+int cunei_profile_continue(struct cunei_profile *profile, struct cunei_piece *piece,
+                           const struct cunei_packet *packet, const uint64_t *words,
+                           size_t word_count)
+{
+    uint64_t begin = packet->timestamp_begin;
+    uint64_t events = profile->events;
+    int rc;
+
     if (profile->tree || profile->edges)
         rc = read_all(profile, piece, begin, words, word_count);
     else

@@ -24,6 +24,18 @@
  * the join, which takes time in proportion to the depth of the stack.  However a stream
  * is cut, the facts come out the same.
  *
+ * A packet that is still being written can be read part by part, and several streams by
+ * turns: the piece that is being read is sealed before another one is read into the
+ * same profile, and reopened afterwards.  While all are sealed, the profile has the
+ * facts up to the last event of each.
+ *
+ *     cunei_profile_read(&profile, &piece, packet, words, word_count);
+ *     cunei_profile_continue(&profile, &piece, packet, more, more_count);
+ *     cunei_piece_end_packet(&piece, packet);
+ *     cunei_profile_seal(&profile, &piece);
+ *     …
+ *     cunei_profile_reopen(&profile, &piece);
+ *
  * Nothing here does I/O or looks at a clock.  One thread at a time uses a profile.
  * Whatever words a packet holds, memory stays bounded.
  */
@@ -43,6 +55,15 @@ void cunei_profile_fini(struct cunei_profile *profile);
 int cunei_profile_read(struct cunei_profile *profile, struct cunei_piece *piece,
                        const struct cunei_packet *packet, const uint64_t *words,
                        size_t word_count);
+
+/* Read the words that follow those read before, of the packet that was read last. */
+int cunei_profile_continue(struct cunei_profile *profile, struct cunei_piece *piece,
+                           const struct cunei_packet *packet, const uint64_t *words,
+                           size_t word_count);
+
+/* More functions, and what each id stands for now; -ENOMEM leaves it as it is. */
+int cunei_profile_grow(struct cunei_profile *profile, uint32_t function_count,
+                       struct cunei_id_kinds kinds);
 
 /* Add what another profile of the same process holds. */
 int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile *other);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/facts/call_edges.h"
 #include "model/profile/profile_stack.h"
@@ -97,6 +98,21 @@ int cunei_profile_budget_read(struct cunei_profile *profile, const uint64_t *eve
         read_demote(profile, (const void *)event, time);
     else
         read_sample(profile, (const void *)event, time);
+    return 0;
+}
+
+int cunei_profile_budget_grow(struct cunei_profile *profile, uint32_t slot_count)
+{
+    uint32_t before = profile->slot_count;
+    struct cunei_budget_estimate *items = profile->guesses.items;
+
+    if (!items)
+        return 0;
+    items = realloc(items, slot_count * sizeof(*items));
+    if (!items)
+        return -ENOMEM;
+    memset(items + before, 0, (slot_count - before) * sizeof(*items));
+    profile->guesses.items = items;
     return 0;
 }
 

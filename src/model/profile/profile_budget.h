@@ -8,6 +8,10 @@
 /* A `demote` or a `sample`, at this tick.  -ENOMEM. */
 int cunei_profile_budget_read(struct cunei_profile *profile, const uint64_t *event,
                               uint64_t time);
+
+/* Room for the estimates of more functions. */
+int cunei_profile_budget_grow(struct cunei_profile *profile, uint32_t slot_count);
+
 int cunei_profile_budget_add(struct cunei_profile *profile,
                              const struct cunei_profile *other);
 

@@ -24,12 +24,9 @@ void cunei_piece_fini(struct cunei_piece *piece)
     *piece = (struct cunei_piece){0};
 }
 
-/* Keep what the thread leaves open, as long as it is the last one. */
-int cunei_piece_finish(struct cunei_piece *piece)
+/* Put what the piece has open into what is known of a thread. */
+static int keep_open(struct cunei_thread *thread, const struct cunei_piece *piece)
 {
-    if (piece->thread_count == 0 || piece->depth == 0)
-        return 0;
-    struct cunei_thread *thread = &piece->threads[piece->thread_count - 1];
     uint32_t count = piece->depth < CUNEI_OPEN_MAX ? piece->depth : CUNEI_OPEN_MAX;
     uint32_t *open = malloc(count * sizeof(*open));
     if (!open)
@@ -41,8 +38,54 @@ int cunei_piece_finish(struct cunei_piece *piece)
     thread->open = open;
     thread->open_count = count;
     thread->open_depth = piece->depth;
-    piece->depth = 0;
     return 0;
+}
+
+/* Keep what the thread leaves open, as long as it is the last one. */
+int cunei_piece_finish(struct cunei_piece *piece)
+{
+    if (piece->thread_count == 0 || piece->depth == 0)
+        return 0;
+    int rc = keep_open(&piece->threads[piece->thread_count - 1], piece);
+    if (rc == 0)
+        piece->depth = 0;
+    return rc;
+}
+
+static int copy_thread(struct cunei_thread *copy, const struct cunei_thread *thread)
+{
+    *copy = *thread;
+    copy->open = NULL;
+    if (thread->open_count == 0)
+        return 0;
+    copy->open = malloc(thread->open_count * sizeof(*copy->open));
+    if (!copy->open)
+        return -ENOMEM;
+    memcpy(copy->open, thread->open, thread->open_count * sizeof(*copy->open));
+    return 0;
+}
+
+int cunei_piece_copy(struct cunei_piece *copy, const struct cunei_piece *piece)
+{
+    int rc = 0;
+
+    *copy = (struct cunei_piece){.packets = piece->packets,
+                                 .discarded = piece->discarded,
+                                 .gap = piece->gap,
+                                 .inherited_count = piece->inherited_count};
+    if (piece->thread_count == 0)
+        return 0;
+    copy->threads = calloc(piece->thread_count, sizeof(*copy->threads));
+    if (!copy->threads)
+        return -ENOMEM;
+    copy->thread_count = piece->thread_count;
+    for (size_t i = 0; rc == 0 && i < piece->thread_count; i++)
+        rc = copy_thread(&copy->threads[i], &piece->threads[i]);
+    if (rc == 0 && piece->depth > 0)
+        rc = keep_open(&copy->threads[copy->thread_count - 1], piece);
+    if (rc < 0)
+        cunei_piece_fini(copy);
+    return rc;
 }
 
 int cunei_piece_reserve_threads(struct cunei_piece *piece, size_t more)
@@ -101,6 +144,16 @@ void cunei_thread_set_name(struct cunei_thread *thread, const char *name, size_t
     memcpy(thread->name, name, size);
 }
 
+/* What a packet's head says of its end. */
+static void take_end(struct cunei_thread *thread, const struct cunei_packet *packet)
+{
+    thread->ended = packet->flags & CUNEI_PACKET_LAST;
+    if (packet->cpu_end_ns > packet->cpu_begin_ns) {
+        thread->cpu_end_ns = packet->cpu_end_ns;
+        thread->cpu_end = packet->timestamp_end;
+    }
+}
+
 int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *piece,
                              const struct cunei_packet *packet, bool has_events)
 {
@@ -140,12 +193,19 @@ int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *
         piece->collecting.is_open = false;
     }
     thread->packets++;
-    thread->ended = packet->flags & CUNEI_PACKET_LAST;
-    if (packet->cpu_end_ns > packet->cpu_begin_ns) {
-        thread->cpu_end_ns = packet->cpu_end_ns;
-        thread->cpu_end = packet->timestamp_end;
-    }
+    take_end(thread, packet);
     return 0;
+}
+
+void cunei_piece_end_packet(struct cunei_piece *piece,
+                            const struct cunei_packet *packet)
+{
+    if (piece->thread_count > 0)
+        take_end(&piece->threads[piece->thread_count - 1], packet);
+    /* Lost while it was written; where in it is not known. */
+    piece->lost |= packet->events_discarded != piece->discarded;
+    piece->last_sequence = packet->sequence;
+    piece->discarded = packet->events_discarded;
 }
 
 int cunei_profile_seal(struct cunei_profile *profile, struct cunei_piece *piece)
@@ -156,4 +216,12 @@ int cunei_profile_seal(struct cunei_profile *profile, struct cunei_piece *piece)
     cunei_steps_seal(&profile->tasks, &piece->steps, piece->thread_count == 1,
                      piece->last);
     return cunei_suspended_seal(profile->functions, profile->slot_count, &piece->waits);
+}
+
+void cunei_profile_reopen(struct cunei_profile *profile, struct cunei_piece *piece)
+{
+    if (piece->thread_count == 0)
+        return;
+    cunei_profile_stack_reopen(profile, piece);
+    cunei_suspended_reopen(profile->functions, &piece->waits);
 }

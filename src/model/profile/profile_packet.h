@@ -11,8 +11,15 @@
 int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *piece,
                              const struct cunei_packet *packet, bool has_events);
 
+/* The packet that was read last has ended, its head is final. */
+void cunei_piece_end_packet(struct cunei_piece *piece,
+                            const struct cunei_packet *packet);
+
 /* End a piece's reading; the profile may read another one then. */
 int cunei_profile_seal(struct cunei_profile *profile, struct cunei_piece *piece);
+
+/* Continue to read a piece that was sealed. */
+void cunei_profile_reopen(struct cunei_profile *profile, struct cunei_piece *piece);
 
 /* Append the sealed piece that follows `left` to it; `right` is empty afterwards. */
 int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
@@ -43,6 +50,9 @@ void cunei_thread_set_name(struct cunei_thread *thread, const char *name, size_t
 
 /* When nothing more is joined: what the last thread left open becomes its fact. */
 int cunei_piece_finish(struct cunei_piece *piece);
+
+/* What its threads did so far, as if it were finished; `copy` cannot be read on. */
+int cunei_piece_copy(struct cunei_piece *copy, const struct cunei_piece *piece);
 void cunei_piece_fini(struct cunei_piece *piece);
 
 #endif

@@ -218,3 +218,18 @@ void cunei_profile_stack_seal(struct cunei_profile *profile,
             cunei_edges_close(profile->edges, piece->frames[i].edge, piece->last);
     }
 }
+
+void cunei_profile_stack_reopen(struct cunei_profile *profile,
+                                const struct cunei_piece *piece)
+{
+    for (uint32_t i = 1; i <= piece->depth; i++) {
+        const struct cunei_frame *frame = &piece->frames[i];
+        struct cunei_facts *facts = &profile->functions[frame->slot];
+        if (facts->open++ == 0) {
+            facts->opened_at = piece->last;
+            facts->edge = frame->edge;
+        }
+        if (profile->edges)
+            cunei_edges_open(profile->edges, frame->edge, piece->last);
+    }
+}

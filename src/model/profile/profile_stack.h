@@ -67,6 +67,10 @@ int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_piece 
 void cunei_profile_stack_seal(struct cunei_profile *profile,
                               const struct cunei_piece *piece);
 
+/* The opposite: what is open stays so from the last event on. */
+void cunei_profile_stack_reopen(struct cunei_profile *profile,
+                                const struct cunei_piece *piece);
+
 /* One activation of a function took that long. */
 int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
                                uint64_t ticks);

@@ -116,6 +116,12 @@ int cunei_suspended_seal(struct cunei_facts *functions, uint32_t slot_count,
     return rc;
 }
 
+void cunei_suspended_reopen(struct cunei_facts *functions,
+                            struct cunei_suspended *waits)
+{
+    compact(functions, waits, UINT32_MAX); /* links them again */
+}
+
 int cunei_suspended_join(struct cunei_facts *functions, uint32_t slot_count,
                          struct cunei_suspended *waits,
                          const struct cunei_suspended *later)

@@ -48,6 +48,10 @@ int cunei_suspended_resume(struct cunei_facts *functions, struct cunei_suspended
 int cunei_suspended_seal(struct cunei_facts *functions, uint32_t slot_count,
                          struct cunei_suspended *waits);
 
+/* The opposite, when the piece is read again. */
+void cunei_suspended_reopen(struct cunei_facts *functions,
+                            struct cunei_suspended *waits);
+
 /* Both are sealed. */
 int cunei_suspended_join(struct cunei_facts *functions, uint32_t slot_count,
                          struct cunei_suspended *waits,

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "trace/follow_process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "trace/file.h"
+#include "trace/live.h"
+#include "trace/process_choice.h"
+#include "trace/process_folder.h"
+#include "trace/trace.h"
+#include "wire/process.h"
+
+/* Bytes of live words that are in memory at a time. */
+#define GATHER_MAX ((size_t)16 << 20)
+
+/* A quiet process is looked for in each of so many polls at least; finding out whether
+ * it maps its live file takes as long as reading some thousand events. */
+#define LOOK_PERIOD 16u
+
+int cunei_follow_process_open(struct cunei_follow_process *follow,
+                              struct cunei_trace_process *process, const char *path,
+                              struct cunei_trace_error *error)
+{
+    *follow = (struct cunei_follow_process){0};
+    *process = (struct cunei_trace_process){.path = strdup(path)};
+    int rc = process->path ? cunei_process_folder_load_preamble(process, error)
+                           : -ENOMEM;
+    if (rc < 0)
+        cunei_process_folder_close(process);
+    process->state = CUNEI_TRACE_RUNNING;
+    process->class_end = CUNEI_FUNCTION_CLASS_END;
+    return rc;
+}
+
+void cunei_follow_process_fini(struct cunei_follow_process *follow)
+{
+    for (size_t i = 0; i < follow->stream_count; i++)
+        cunei_follow_stream_fini(&follow->streams[i]);
+    free(follow->streams);
+    *follow = (struct cunei_follow_process){0};
+}
+
+/* Read the description again if it has changed. */
+static int update_description(struct cunei_follow_process *follow,
+                              struct cunei_trace_process *process,
+                              struct cunei_trace_error *error)
+{
+    struct cunei_process before = process->description;
+    struct stat status = {0};
+
+    char *path = cunei_trace_path(process->path, CUNEI_PROCESS_NAME);
+    if (!path)
+        return -ENOMEM;
+    bool is_there = stat(path, &status) == 0;
+    free(path);
+    uint64_t changed_ns = (uint64_t)status.st_mtim.tv_sec * CUNEI_NS_PER_S +
+                          (uint64_t)status.st_mtim.tv_nsec;
+    if (!is_there || (follow->described_size == (uint64_t)status.st_size &&
+                      follow->described_ns == changed_ns))
+        return 0;
+    process->description = (struct cunei_process){0};
+    int rc = cunei_process_folder_load_description(process, error);
+    if (rc == 0 && process->description.start_ns == 0 && before.start_ns != 0) {
+        cunei_process_fini(&process->description);
+        process->description = before; /* it is being written */
+        return 0;
+    }
+    cunei_process_fini(&before);
+    follow->described_size = (uint64_t)status.st_size;
+    follow->described_ns = changed_ns;
+    return rc;
+}
+
+/*
+ * Whether the writer may still be at work.  While events come it is; a process that is
+ * gone is noticed at once, one that runs another program within some polls.
+ */
+static bool is_alive(struct cunei_follow_process *follow,
+                     const struct cunei_trace_process *process,
+                     const struct cunei_trace_live *live)
+{
+    unsigned quiet = follow->quiet++;
+
+    if (!live->is_there)
+        return false;
+    bool is_gone = kill((pid_t)process->metadata.pid, 0) < 0 && errno == ESRCH;
+    bool is_power = (quiet & (quiet - 1)) == 0;
+    if (!is_gone && (quiet % LOOK_PERIOD != 0 && !is_power))
+        return true;
+    return cunei_trace_live_is_alive(live, &process->metadata);
+}
+
+/* Open the live file; if its writer has ended, so that what is read next is final. */
+static int open_live(struct cunei_follow_process *follow,
+                     struct cunei_follow_poll *poll, struct cunei_trace_live *live)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+
+    int rc = cunei_trace_live_open(live, process);
+    if (rc < 0)
+        return rc;
+    poll->is_final = !is_alive(follow, process, live);
+    if (!poll->is_final)
+        return 0;
+    cunei_trace_live_close(live);
+    return cunei_trace_live_open(live, process);
+}
+
+/* Streams that came since the last poll. */
+static int add_streams(struct cunei_follow_process *follow,
+                       struct cunei_follow_poll *poll, struct cunei_trace_error *error)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+    const struct cunei_trace_live *live = poll->live;
+    int rc = 0;
+
+    if (live->is_whole && live->stream_count > follow->slot_count) {
+        rc = cunei_process_folder_add_slots(process, live, follow->slot_count);
+        follow->slot_count = live->stream_count;
+    }
+    if (rc == 0 && (poll->is_final || !live->is_whole))
+        rc = cunei_process_folder_add_files(process, error);
+    if (rc < 0 || process->stream_count == follow->stream_count)
+        return rc;
+    struct cunei_follow_stream *streams =
+        realloc(follow->streams, process->stream_count * sizeof(*streams));
+    if (!streams)
+        return -ENOMEM;
+    memset(streams + follow->stream_count, 0,
+           (process->stream_count - follow->stream_count) * sizeof(*streams));
+    follow->streams = streams;
+    follow->stream_count = process->stream_count;
+    return 0;
+}
+
+static int update_functions(struct cunei_follow_process *follow,
+                            struct cunei_follow_poll *poll,
+                            struct cunei_trace_error *error)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+    uint64_t tail[2] = {0};
+    bool has_tail = poll->live->is_whole &&
+                    cunei_trace_live_tail_state(poll->live, tail) == 0;
+
+    if (has_tail && follow->has_tail &&
+        memcmp(tail, follow->tail, sizeof(tail)) == 0)
+        return 0;
+    memcpy(follow->tail, tail, sizeof(tail));
+    follow->has_tail = has_tail;
+    return cunei_trace_functions_update(process, poll->live, &follow->place, error);
+}
+
+/* Streams of a class from `*next` on, until memory is used up. */
+static int gather(struct cunei_follow_process *follow, struct cunei_follow_poll *poll,
+                  enum cunei_stream_class stream_class, size_t *next)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+    int rc = 0;
+
+    poll->gathered = 0;
+    for (; rc == 0 && *next < follow->stream_count && poll->gathered < GATHER_MAX;
+         ++*next) {
+        if (process->streams[*next].stream_class == stream_class)
+            rc = cunei_follow_stream_gather(poll, &follow->streams[*next],
+                                            &process->streams[*next]);
+    }
+    return rc;
+}
+
+static int hand_out(struct cunei_follow_process *follow, struct cunei_follow_poll *poll,
+                    enum cunei_stream_class stream_class, size_t first, size_t end)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+    int rc = 0;
+
+    for (size_t i = first; rc == 0 && i < end; i++) {
+        if (process->streams[i].stream_class == stream_class)
+            rc = cunei_follow_stream_hand_out(poll, &follow->streams[i],
+                                              &process->streams[i]);
+    }
+    return rc;
+}
+
+/* All definitions there are; they come after the events that use them were gathered. */
+static int read_definitions(struct cunei_follow_process *follow,
+                            struct cunei_follow_poll *poll,
+                            struct cunei_trace_error *error)
+{
+    int rc = update_functions(follow, poll, error);
+
+    for (size_t next = 0; rc == 0 && next < follow->stream_count;) {
+        size_t first = next;
+        rc = gather(follow, poll, CUNEI_STREAM_DEFINITIONS, &next);
+        if (rc == 0)
+            rc = hand_out(follow, poll, CUNEI_STREAM_DEFINITIONS, first, next);
+    }
+    return rc;
+}
+
+static int read_streams(struct cunei_follow_process *follow,
+                        struct cunei_follow_poll *poll, struct cunei_trace_error *error)
+{
+    int rc = 0;
+
+    for (size_t next = 0; rc == 0 && next < follow->stream_count;) {
+        size_t first = next;
+        rc = gather(follow, poll, CUNEI_STREAM_EVENTS, &next);
+        if (rc == 0)
+            rc = read_definitions(follow, poll, error);
+        if (rc == 0)
+            rc = hand_out(follow, poll, CUNEI_STREAM_EVENTS, first, next);
+    }
+    return rc;
+}
+
+/* Close what is open, and take over what is only known at the end. */
+static int end(struct cunei_follow_process *follow, struct cunei_follow_poll *poll,
+               struct cunei_trace_error *error)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < follow->stream_count; i++)
+        rc = cunei_follow_stream_end(poll, &follow->streams[i], &process->streams[i]);
+    if (rc == 0)
+        rc = cunei_process_folder_load_preamble(process, error);
+    follow->has_ended = true;
+    return rc;
+}
+
+static int read_process(struct cunei_follow_process *follow,
+                        struct cunei_follow_poll *poll,
+                        const struct cunei_trace_choice *choice,
+                        struct cunei_trace_error *error)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+    const struct cunei_trace_live *live = poll->live;
+
+    int rc = update_description(follow, process, error);
+    if (rc < 0)
+        return rc;
+    process->has_live = live->is_there;
+    if (live->is_whole && !process->description.ended)
+        cunei_trace_live_count(live, &process->description);
+    follow->is_chosen |= cunei_trace_is_chosen(process, choice);
+    rc = add_streams(follow, poll, error);
+    if (rc == 0 && follow->is_chosen)
+        rc = read_streams(follow, poll, error);
+    if (poll->handed > 0)
+        follow->quiet = 1;
+    process->state = cunei_process_folder_state(process, live,
+                                                !poll->is_final || poll->has_more);
+    if (rc == 0 && poll->is_final && !poll->has_more)
+        rc = end(follow, poll, error);
+    return rc;
+}
+
+int cunei_follow_process_poll(struct cunei_follow_process *follow,
+                              struct cunei_follow_poll *poll,
+                              const struct cunei_trace_choice *choice,
+                              struct cunei_trace_error *error)
+{
+    struct cunei_trace_live live = {.fd = -1};
+
+    int rc = open_live(follow, poll, &live);
+    poll->live = &live;
+    if (rc == 0)
+        rc = read_process(follow, poll, choice, error);
+    cunei_trace_live_close(&live);
+    return rc;
+}
