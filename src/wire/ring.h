@@ -16,11 +16,11 @@
  * the first where the end of the ring is reached.  A writer
  *
  *     1. claims positions from `next` on, by compare-and-swap;
- *     2. takes each of these blocks: raises `overwritten_end` to the block's `end`, then
- *        exchanges its `claim` for its own, CUNEI_RING_WRITING.  It may take a block
- *        that is whole or empty, of an older claim.  Otherwise the block belongs to a
- *        writer that did not run for a whole round, or to a newer packet: it restores
- *        what it took and gives up;
+ *     2. takes each of these blocks: raises `overwritten_end` to the block's `end`,
+ * then exchanges its `claim` for its own, CUNEI_RING_WRITING.  It may take a block that
+ * is whole or empty, of an older claim.  Otherwise the block belongs to a writer that
+ * did not run for a whole round, or to a newer packet: it restores what it took and
+ * gives up;
  *     3. writes the packet, then `end` of each block;
  *     4. publishes: its claim in each block becomes CUNEI_RING_WHOLE.
  *
@@ -39,9 +39,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "wire/packet.h"
+
 #define CUNEI_RING_NAME       ".ring"
 #define CUNEI_RING_MAGIC      UINT64_C(0x676e7269656e7563) /* "cuneirng" */
 #define CUNEI_RING_BLOCK_SIZE (4u << 10)
+
+/* Blocks that a packet takes at most. */
+#define CUNEI_RING_PACKET_BLOCKS (CUNEI_PACKET_SIZE / CUNEI_RING_BLOCK_SIZE)
 
 /* Bytes of blocks: four packets at least, and what a reader accepts at most. */
 #define CUNEI_RING_SIZE_MIN (UINT64_C(1) << 20)
@@ -97,8 +102,8 @@ static inline uint64_t cunei_ring_data_offset(uint64_t block_count)
 {
     const uint64_t block = CUNEI_RING_BLOCK_SIZE;
 
-    return block + (block_count * sizeof(struct cunei_ring_block) + block - 1) / block *
-                       block;
+    return block +
+           (block_count * sizeof(struct cunei_ring_block) + block - 1) / block * block;
 }
 
 /* How many blocks `size` bytes take. */
