@@ -201,6 +201,7 @@ int cunei_live_create(struct cunei_recorder_state *recording)
     live->version = CUNEI_WIRE_VERSION;
     live->packet_size = CUNEI_PACKET_SIZE;
     live->pid = (uint32_t)recording->pid;
+    live->base = recording->base;
     memcpy(live->uuid, recording->metadata.uuid, sizeof(live->uuid));
     read_boot_id(live->boot_id);
     atomic_store_explicit(&live->state, CUNEI_LIVE_RECORDING, memory_order_relaxed);

@@ -12,6 +12,12 @@ struct cunei_keep {
     bool in_memory; /* the ring lies in /dev/shm */
 };
 
+/*
+ * Parse "30s", "256M", "30s,256M" or "30s,memory"; -EINVAL: it is none of that, or out
+ * of range.
+ */
+int cunei_keep_parse(struct cunei_keep *keep, const char *text);
+
 /* The size where only a time is asked for. */
 #define CUNEI_KEEP_SIZE (UINT64_C(256) << 20)
 

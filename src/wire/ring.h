@@ -50,7 +50,7 @@
 
 /* Bytes of blocks: four packets at least, and what a reader accepts at most. */
 #define CUNEI_RING_SIZE_MIN (UINT64_C(1) << 20)
-#define CUNEI_RING_SIZE_MAX (UINT64_C(1) << 40)
+#define CUNEI_RING_SIZE_MAX (UINT64_C(1) << 36)
 
 struct cunei_ring {
     uint64_t magic;
