@@ -87,7 +87,7 @@ static bool is_alive(struct cunei_follow_process *follow,
 {
     unsigned quiet = follow->quiet++;
 
-    if (!live->is_there)
+    if (!live->file.is_there)
         return false;
     bool is_gone = kill((pid_t)process->metadata.pid, 0) < 0 && errno == ESRCH;
     bool is_power = (quiet & (quiet - 1)) == 0;
@@ -245,7 +245,7 @@ static int read_process(struct cunei_follow_process *follow,
     int rc = update_description(follow, process, error);
     if (rc < 0)
         return rc;
-    process->has_live = live->is_there;
+    process->has_live = live->file.is_there;
     if (live->is_whole && !process->description.ended)
         cunei_trace_live_count(live, &process->description);
     follow->is_chosen |= cunei_trace_is_chosen(process, choice);
@@ -266,7 +266,7 @@ int cunei_follow_process_poll(struct cunei_follow_process *follow,
                               const struct cunei_trace_choice *choice,
                               struct cunei_trace_error *error)
 {
-    struct cunei_trace_live live = {.fd = -1};
+    struct cunei_trace_live live = {.file.fd = -1};
 
     int rc = open_live(follow, poll, &live);
     poll->live = &live;
