@@ -20,6 +20,9 @@ def start(
     budget: int = 0,
     filters: list[str] = ...,
     project: list[tuple[bool, str]] = ...,
+    keep: int = 0,
+    keep_ns: int = 0,
+    keep_memory: bool = False,
 ) -> None: ...
 def check() -> str: ...
 def stop() -> None: ...

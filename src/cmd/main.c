@@ -13,6 +13,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
 #include "cmd/suggest/suggestion.h"
+#include "trace/process_folder.h"
 #include "trace/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
@@ -105,7 +106,9 @@ static bool is_trace(const char *path)
     struct cunei_trace trace;
     struct cunei_trace_error error;
 
-    if (cunei_trace_open(&trace, path, &error) < 0)
+    const struct cunei_trace_view view = {.without_ring = true};
+
+    if (cunei_trace_open_view(&trace, path, &view, &error) < 0)
         return false;
     cunei_trace_close(&trace);
     return true;

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
+#include "trace/process_folder.h"
 #include "trace/trace.h"
 
 struct values {
@@ -115,7 +116,8 @@ static int run_recover(int argc, char **argv)
     status = cunei_options_directory(&cunei_cmd_recover, argc, argv);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    int rc = cunei_trace_open(&trace, argv[1], &error);
+    const struct cunei_trace_view view = {.without_ring = true};
+    int rc = cunei_trace_open_view(&trace, argv[1], &view, &error);
     if (rc < 0)
         return cunei_cmd_fail_to_open(rc, argv[1], &error);
     status = recover_all(&trace, &values);

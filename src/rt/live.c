@@ -18,48 +18,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/safe_open.h"
-#include "rt/run_in_child.h"
 #include "rt/state.h"
 #include "wire/live.h"
-#include "wire/live_place.h"
 
-#define PRIVATE_MODE 0700
-#define SWEEP_MAX    100
-
-/* Whether it is a directory of this user, with none of these rights for others. */
-static bool is_own(const char *path, mode_t rights)
-{
-    struct stat status;
-
-    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-           status.st_uid == geteuid() && (status.st_mode & rights) == 0;
-}
-
-/* A directory for this user alone, made if need be. */
-static bool is_private(const char *path)
-{
-    if (mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST)
-        return false;
-    return is_own(path, 077);
-}
-
-/* This user's directory in memory; NULL: there is none. */
-static char *memory_directory(void)
-{
-    char *path = NULL;
-
-    if (asprintf(&path, CUNEI_LIVE_MEMORY_FOLDER, (unsigned)geteuid()) < 0)
-        return NULL;
-    if (is_private(path))
-        return path;
-    free(path);
-    return NULL;
-}
+#define SWEEP_MAX 100
 
 /*
  * Where this user's live files are pointed to; NULL where there is no such place. After
@@ -70,13 +34,13 @@ static char *runtime_directory(void)
     const char *base = getenv("XDG_RUNTIME_DIR");
     char *path = NULL;
 
-    if (base && base[0] == '/' && is_own(base, 022) &&
+    if (base && base[0] == '/' && cunei_hidden_file_is_own(base, 022) &&
         asprintf(&path, "%s/cunei", base) >= 0) {
-        if (is_private(path))
+        if (cunei_hidden_file_is_private(path))
             return path;
         free(path);
     }
-    return memory_directory();
+    return cunei_hidden_file_memory_folder();
 }
 
 /*
@@ -123,19 +87,6 @@ static void point_to(struct cunei_recorder_state *recording)
     free(directory);
 }
 
-static int map(int fd, uint64_t offset, size_t size, void **memory)
-{
-    void *mapped =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-    if (mapped == MAP_FAILED)
-        return -errno;
-    /* Nothing is there to be read ahead: that alone would take a short process 0.3 ms.
-     */
-    (void)madvise(mapped, size, MADV_RANDOM);
-    *memory = mapped;
-    return 0;
-}
-
 /* A part of the live file, to be allocated and mapped. */
 struct part {
     struct cunei_recorder_state *recording;
@@ -144,27 +95,6 @@ struct part {
     size_t allocated, mapped; /* bytes */
     void *memory;
 };
-
-/* Open the file, or make it; it must be the one that was made. */
-static int open_live(const struct part *part)
-{
-    struct cunei_recorder_state *recording = part->recording;
-    int flags = O_RDWR | (part->is_first ? O_CREAT | O_EXCL : 0);
-    struct stat status;
-
-    int fd = recording->live_path
-                 ? cunei_safe_open_file(AT_FDCWD, recording->live_path, flags, &status)
-                 : cunei_file_open(&recording->folder, CUNEI_LIVE_NAME, flags, &status);
-    if (fd < 0)
-        return fd;
-    if (part->is_first)
-        recording->live_id = cunei_file_id_of(&status);
-    else if (!cunei_file_id_is(&recording->live_id, &status)) {
-        close(fd);
-        return -ESTALE;
-    }
-    return fd;
-}
 
 /*
  * A mapping keeps the lock of the descriptor it was made with.  Recovery asks for the
@@ -175,14 +105,15 @@ static int map_part(void *context)
 {
     struct part *part = context;
 
-    int fd = open_live(part);
+    int fd = cunei_hidden_file_open(&part->recording->live_file,
+                                    O_RDWR | (part->is_first ? O_CREAT | O_EXCL : 0));
     if (fd < 0)
         return fd;
     int rc = cunei_file_allocate(fd, part->offset, part->allocated);
     if (rc == 0 && part->is_first)
         (void)flock(fd, LOCK_SH | LOCK_NB);
     if (rc == 0)
-        rc = map(fd, part->offset, part->mapped, &part->memory);
+        rc = cunei_hidden_file_map(fd, part->offset, part->mapped, &part->memory);
     close(fd);
     return rc;
 }
@@ -222,66 +153,18 @@ static void read_boot_id(uint8_t copy[16])
     memcpy(copy, id, sizeof(id));
 }
 
-static int remove_from_memory(void *context)
-{
-    const struct cunei_recorder_state *recording = context;
-
-    return cunei_safe_remove_path(recording->live_path, &recording->live_id);
-}
-
-/*
- * Remove what was made of it, here and in memory.  While it is in memory, the file in
- * the folder stays: nothing else names it.
- */
-static void remove_live(struct cunei_recorder_state *recording)
-{
-    const struct cunei_file_id *here = &recording->live_id;
-
-    if (recording->live_path) {
-        int rc = cunei_run_in_child(remove_from_memory, recording);
-        if (rc < 0 && rc != -ENOENT)
-            return;
-        here = &recording->place_end.id;
-    }
-    (void)cunei_file_remove(&recording->folder, CUNEI_LIVE_NAME, here);
-}
-
-/* The file in the folder that names the live file in memory. */
-static int write_place(struct cunei_recorder_state *recording)
-{
-    struct cunei_live_place place = {.id = recording->live_id};
-    struct cunei_buffer text = {0};
-
-    (void)snprintf(place.path, sizeof(place.path), "%s", recording->live_path);
-    cunei_live_place_format(&place, &text);
-    int rc = text.failed
-                 ? -ENOMEM
-                 : cunei_file_append(&recording->folder, CUNEI_LIVE_NAME, text.data,
-                                     text.size, &recording->place_end);
-    cunei_buffer_fini(&text);
-    return rc;
-}
-
 /* The head in a live file in memory. */
 static int map_in_memory(struct part *head)
 {
     struct cunei_recorder_state *recording = head->recording;
 
-    char *directory = memory_directory();
-    if (!directory)
-        return -ENOENT;
-    int length =
-        asprintf(&recording->live_path, "%s/live-%d-%llx", directory,
-                 (int)recording->pid, (unsigned long long)recording->start.tick);
-    free(directory);
-    if (length < 0) {
-        recording->live_path = NULL;
-        return -ENOMEM;
-    }
-    int rc = run_map_part(head);
+    int rc = cunei_hidden_file_use_memory(&recording->live_file, recording->pid,
+                                          recording->start.tick);
+    if (rc == 0)
+        rc = run_map_part(head);
     if (rc < 0)
         return rc;
-    rc = write_place(recording);
+    rc = cunei_hidden_file_write_place(&recording->live_file);
     if (rc < 0)
         munmap(head->memory, head->mapped);
     return rc;
@@ -291,15 +174,15 @@ static int map_head(struct part *head)
 {
     struct cunei_recorder_state *recording = head->recording;
 
-    recording->live_id = (struct cunei_file_id){0};
-    recording->place_end = (struct cunei_file_end){0};
+    recording->live_file = (struct cunei_hidden_file){.name = CUNEI_LIVE_NAME,
+                                                      .folder = &recording->folder};
     int rc = run_map_part(head);
-    if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
-        remove_live(recording);
+    if (cunei_hidden_file_cannot_map(rc)) {
+        cunei_hidden_file_remove(&recording->live_file);
         rc = map_in_memory(head);
     }
     if (rc < 0)
-        remove_live(recording);
+        cunei_hidden_file_remove(&recording->live_file);
     return rc;
 }
 
@@ -318,6 +201,7 @@ int cunei_live_create(struct cunei_recorder_state *recording)
     live->version = CUNEI_WIRE_VERSION;
     live->packet_size = CUNEI_PACKET_SIZE;
     live->pid = (uint32_t)recording->pid;
+    live->base = recording->base;
     memcpy(live->uuid, recording->metadata.uuid, sizeof(live->uuid));
     read_boot_id(live->boot_id);
     atomic_store_explicit(&live->state, CUNEI_LIVE_RECORDING, memory_order_relaxed);
@@ -325,7 +209,7 @@ int cunei_live_create(struct cunei_recorder_state *recording)
     live->magic = CUNEI_LIVE_MAGIC;
     recording->live = live;
     /* A file in memory does not show where the folder is. */
-    recording->folder.mapped = recording->live_path ? NULL : live;
+    recording->folder.mapped = recording->live_file.path ? NULL : live;
     point_to(recording);
     return 0;
 }
@@ -373,8 +257,7 @@ void cunei_live_forget(struct cunei_recorder_state *recording)
     recording->no_slot_until = 0;
     free(recording->pointer);
     recording->pointer = NULL;
-    free(recording->live_path);
-    recording->live_path = NULL;
+    cunei_hidden_file_forget(&recording->live_file);
     recording->folder.mapped = NULL;
     if (recording->live)
         munmap(recording->live, CUNEI_LIVE_HEAD_SIZE);
@@ -397,6 +280,6 @@ void cunei_live_remove_pointer(struct cunei_recorder_state *recording)
 
 void cunei_live_remove(struct cunei_recorder_state *recording)
 {
-    remove_live(recording);
+    cunei_hidden_file_remove(&recording->live_file);
     cunei_live_remove_pointer(recording);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rt/ring.h"
 #include "rt/state.h"
 #include "wire/event.h"
 
@@ -198,7 +199,7 @@ static bool needs_first(const struct cunei_recorder_state *recording,
                         const struct cunei_stream *stream)
 {
     return stream->slot->end.length == 0 && stream->slot->discarded > 0 &&
-           stream != &recording->definitions;
+           stream != &recording->definitions && !cunei_ring_holds(recording, stream);
 }
 
 static int write_first(struct cunei_recorder_state *recording,
@@ -222,20 +223,28 @@ static int write_first(struct cunei_recorder_state *recording,
                              &slot->end);
 }
 
+static int append_packet(struct cunei_recorder_state *recording,
+                         struct cunei_stream *stream, size_t size)
+{
+    char name[16];
+
+    name_file(stream->slot, name);
+    int rc = needs_first(recording, stream) ? write_first(recording, stream, name) : 0;
+    return rc < 0 ? rc
+                  : cunei_file_append(&recording->folder, name, stream->packet, size,
+                                      &stream->slot->end);
+}
+
 static int write_packet(struct cunei_recorder_state *recording,
                         struct cunei_stream *stream, bool ends)
 {
-    struct cunei_slot *slot = stream->slot;
     size_t size = (size_t)(stream->content_bits / 8);
-    char name[16];
 
-    name_file(slot, name);
     uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
     uint64_t start_cpu_ns = cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    int rc = needs_first(recording, stream) ? write_first(recording, stream, name) : 0;
-    if (rc == 0)
-        rc = cunei_file_append(&recording->folder, name, stream->packet, size,
-                               &slot->end);
+    int rc = cunei_ring_holds(recording, stream)
+                 ? cunei_ring_write(recording, stream->packet)
+                 : append_packet(recording, stream, size);
     /* At the end of the recording there is no event any more that could be late. */
     if (!ends)
         cunei_recorder_count(recording, CUNEI_LIVE_WRITE_NS,
@@ -286,12 +295,14 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
     head.flags |= last ? CUNEI_PACKET_LAST : 0;
     store_words(stream->packet, &head, HEAD_WORDS);
 
-    if (why != CUNEI_CLOSE_KEEP)
+    bool in_ring = cunei_ring_holds(recording, stream);
+    if (why != CUNEI_CLOSE_KEEP && !in_ring)
         rc = full ? -ENOSPC
                   : cunei_space_take(&recording->space, &recording->folder,
                                      stream->content_bits / 8);
-    /* Definitions first: the files alone must be a valid trace. */
-    if (rc == 0 && stream != &recording->definitions)
+    /* Definitions first: the files alone must be a valid trace.  A ring is read
+     * together with the live file, or after an end that has written them. */
+    if (rc == 0 && stream != &recording->definitions && !in_ring)
         rc = recording->flush_definitions(recording, why == CUNEI_CLOSE_KEEP);
     if (rc == 0)
         rc = write_packet(recording, stream, last && why == CUNEI_CLOSE_KEEP);

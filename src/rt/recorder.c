@@ -13,6 +13,7 @@
 #include "rt/packet.h"
 #include "rt/process_exit.h"
 #include "rt/refusal.h"
+#include "rt/ring.h"
 #include "rt/state.h"
 #include "rt/thread.h"
 #include "wire/event.h"
@@ -38,6 +39,7 @@ static void release(struct cunei_recorder_state *ended)
 {
     ended->on = false;
     cunei_live_forget(ended);
+    cunei_ring_forget(ended);
     cunei_space_close(&ended->space);
     cunei_folder_rest(&ended->folder);
     ended->definitions = (struct cunei_stream){0};
@@ -94,6 +96,7 @@ static void undo_start(void)
                                 &recording.process_end.id);
     if (recording.live)
         cunei_live_remove(&recording);
+    cunei_ring_remove(&recording);
     cunei_folder_remove(&recording.folder);
     release(&recording);
     cunei_process_fini(&recording.process);
@@ -134,6 +137,8 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     rc = process->forked ? cunei_space_take(&recording.space, &recording.folder, 0) : 0;
     if (rc != -ENOSPC)
         rc = cunei_live_create(&recording);
+    if (rc == 0 && options->keep.size)
+        rc = cunei_ring_create(&recording, &options->keep);
     recording.lost_threads = recording.unheard = 0;
     cunei_description_adopt(&recording, process);
     if (rc == 0)
@@ -164,6 +169,7 @@ static int stop(void)
     int failed, rc = cunei_define_flush(&recording, true);
     failed = cunei_thread_close_all(&recording);
     rc = rc < 0 ? rc : failed;
+    cunei_ring_trim(&recording);
     cunei_description_correct_clock(&recording, &end);
     cunei_description_end(&recording, &end);
     failed = cunei_description_append(&recording);

@@ -15,6 +15,7 @@
 
 #include "rt/recorder_hooks.h"
 #include "rt/stream.h"
+#include "wire/keep.h"
 #include "wire/live.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
@@ -25,6 +26,7 @@ struct cunei_recorder_options {
     bool make_directory;   /* made if only its last part is missing */
     uint64_t frequency;    /* ticks per second; 0: measure */
     uint64_t max_bytes;    /* of the whole trace; 0: no limit */
+    struct cunei_keep keep;
     struct cunei_launcher launcher; /* of the recording, if it has one */
     bool has_lines;                 /* lines may be recorded */
     struct cunei_recorder_hooks hooks;

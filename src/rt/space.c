@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/safe_open.h"
+#include "base/units.h"
 #include "rt/file.h"
 
 #define FREE_BYTES_MIN (UINT64_C(1) << 30)
@@ -70,17 +73,52 @@ void cunei_space_close(struct cunei_space *space)
     space->mapped = NULL;
 }
 
-int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
-                     uint64_t size)
+int cunei_space_check(struct cunei_folder *folder, uint64_t size)
 {
     struct statvfs state;
 
-    if (cunei_folder_space(folder, &state) == 0) {
-        uint64_t available = (uint64_t)state.f_bavail * state.f_frsize;
-        uint64_t total = (uint64_t)state.f_blocks * state.f_frsize;
-        if (available < FREE_BYTES_MIN || available < total / FREE_PARTS)
-            return -ENOSPC;
-    }
+    if (cunei_folder_space(folder, &state) < 0)
+        return 0; /* writing shows it */
+    uint64_t available = (uint64_t)state.f_bavail * state.f_frsize;
+    uint64_t total = (uint64_t)state.f_blocks * state.f_frsize;
+    uint64_t kept =
+        total / FREE_PARTS > FREE_BYTES_MIN ? total / FREE_PARTS : FREE_BYTES_MIN;
+    return available < kept || available - kept < size ? -ENOSPC : 0;
+}
+
+/* Memory that programs can still get, in bytes; UINT64_MAX: not known. */
+static uint64_t available_memory(void)
+{
+    uint64_t kib = 0;
+    char line[128];
+    bool is_found = false;
+
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (!file)
+        return UINT64_MAX;
+    while (!is_found && fgets(line, sizeof(line), file))
+        is_found = sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1;
+    (void)fclose(file);
+    return is_found ? kib * CUNEI_KIB : UINT64_MAX;
+}
+
+int cunei_space_check_memory(uint64_t size)
+{
+    struct statvfs state;
+
+    if (statvfs("/dev/shm", &state) == 0 &&
+        (uint64_t)state.f_bavail * state.f_frsize < size)
+        return -ENOSPC;
+    return size > available_memory() / 2 ? -ENOMEM : 0;
+}
+
+int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
+                     uint64_t size)
+{
+    int rc = cunei_space_check(folder, 0);
+
+    if (rc < 0)
+        return rc;
     uint64_t used =
         atomic_fetch_add_explicit(space->used, size, memory_order_relaxed) + size;
     return space->max_bytes && used > space->max_bytes ? -E2BIG : 0;

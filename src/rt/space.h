@@ -36,4 +36,11 @@ void cunei_space_close(struct cunei_space *space);
 int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
                      uint64_t size);
 
+/*
+ * Whether a file of `size` bytes may be made in the folder, or in memory, /dev/shm:
+ * 0, -ENOSPC or -ENOMEM.  As much as above stays free, and half of the free memory.
+ */
+int cunei_space_check(struct cunei_folder *folder, uint64_t size);
+int cunei_space_check_memory(uint64_t size);
+
 #endif

@@ -18,7 +18,9 @@
 
 #include "rt/clock.h"
 #include "rt/file.h"
+#include "rt/hidden_file.h"
 #include "rt/recorder_hooks.h"
+#include "rt/ring_claim.h"
 #include "rt/space.h"
 #include "rt/stream.h"
 #include "wire/live.h"
@@ -68,12 +70,12 @@ struct cunei_recorder_state {
     struct cunei_slot *slots[CUNEI_LIVE_STREAMS_MAX]; /* owned */
     struct cunei_slot *free_slots;
     size_t free_count;
-    uint64_t no_slot_until;       /* tick before which no new slot is tried */
-    char *pointer;                /* owned: the link to the live file, or NULL */
-    struct cunei_file_id live_id; /* of the live file */
-    char *live_path; /* owned: where it lies in memory; NULL: in the folder */
-    struct cunei_file_end place_end; /* of the file that names it then */
-    struct cunei_stream *streams;    /* of all threads */
+    uint64_t no_slot_until; /* tick before which no new slot is tried */
+    char *pointer;          /* owned: the link to the live file, or NULL */
+    struct cunei_hidden_file live_file;
+    struct cunei_ring_map ring; /* without a head: packets are appended to files */
+    struct cunei_hidden_file ring_file;
+    struct cunei_stream *streams; /* of all threads */
     uint32_t thread_count;
     _Atomic uint32_t pokes;               /* so far */
     uint64_t alarm;                       /* tick, or 0: see cunei_recorder_set_alarm */

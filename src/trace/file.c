@@ -45,6 +45,18 @@ int cunei_trace_file_open(const struct cunei_trace_process *process, const char 
     return fd;
 }
 
+int cunei_trace_stream_open(const struct cunei_trace_process *process,
+                            const struct cunei_trace_stream *stream, uint64_t *size)
+{
+    if (!stream->is_kept)
+        return cunei_trace_file_open(process, cunei_trace_stream_name(stream), size);
+    int fd = fcntl(stream->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    *size = stream->size;
+    return fd;
+}
+
 int64_t cunei_trace_file_read(int fd, void *bytes, size_t size, uint64_t offset)
 {
     size_t done = 0;

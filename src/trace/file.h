@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct cunei_trace_process;
+struct cunei_trace_stream;
 
 /* The text in `folder`/`name`, allocated, or NULL. */
 char *cunei_trace_path(const char *folder, const char *name);
@@ -21,6 +22,10 @@ uint64_t cunei_trace_file_size(const struct cunei_trace_process *process,
 /* Open a file to read it; its size goes to `*size`.  -EBADMSG: it is not regular. */
 int cunei_trace_file_open(const struct cunei_trace_process *process, const char *name,
                           uint64_t *size);
+
+/* The same for a stream, whose bytes may come from a ring. */
+int cunei_trace_stream_open(const struct cunei_trace_process *process,
+                            const struct cunei_trace_stream *stream, uint64_t *size);
 
 /* Read up to `size` bytes at `offset`; less than that only at the end of the file. */
 int64_t cunei_trace_file_read(int fd, void *bytes, size_t size, uint64_t offset);

@@ -2,17 +2,14 @@
 #include "trace/live.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "trace/check.h"
 #include "trace/file.h"
 #include "trace/process.h"
 #include "trace/writer_alive.h"
-#include "wire/live_place.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 
@@ -33,12 +30,12 @@ static uint64_t slot_offset(uint32_t number)
     return CUNEI_LIVE_HEAD_SIZE + (uint64_t)number * CUNEI_LIVE_STREAM_SIZE;
 }
 
-static int read_head(struct cunei_trace_live *live, uint64_t size,
+static int read_head(struct cunei_trace_live *live,
                      const struct cunei_metadata *metadata)
 {
-    if (fstat(live->fd, &live->stat) < 0)
-        return -errno;
-    int64_t count = cunei_trace_file_read(live->fd, &live->head, sizeof(live->head), 0);
+    uint64_t size = live->file.size;
+
+    int64_t count = cunei_trace_file_read(live->file.fd, &live->head, sizeof(live->head), 0);
     if (count < 0)
         return (int)count;
     live->is_whole =
@@ -57,88 +54,33 @@ static int read_head(struct cunei_trace_live *live, uint64_t size,
     return 0;
 }
 
-/* Whether its name exists, and what it names. */
-static int find(struct cunei_trace_live *live,
-                const struct cunei_trace_process *process)
-{
-    int at = process->is_held ? process->folder : AT_FDCWD;
-    const char *path = process->is_held ? CUNEI_LIVE_NAME : live->path;
-    struct stat status;
-
-    if (fstatat(at, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0 : -errno;
-    live->is_there = true;
-    live->named = cunei_file_id_of(&status);
-    return 0;
-}
-
-/* Go on with the file in memory; -ENOENT: it is gone, or another has its name. */
-static int follow(struct cunei_trace_live *live, const struct cunei_live_place *place,
-                  uint64_t *size)
-{
-    struct stat status;
-
-    char *path = strdup(place->path);
-    if (!path)
-        return -ENOMEM;
-    free(live->path);
-    live->path = path;
-    live->is_in_memory = true;
-    int fd = cunei_safe_open_file(AT_FDCWD, path, O_RDONLY, &status);
-    if (fd < 0)
-        return fd;
-    if (!cunei_file_id_is(&place->id, &status)) {
-        close(fd);
-        return -ENOENT;
-    }
-    *size = (uint64_t)status.st_size;
-    return fd;
-}
-
 int cunei_trace_live_open(struct cunei_trace_live *live,
                           const struct cunei_trace_process *process)
 {
-    struct cunei_live_place place;
-    uint64_t size = 0;
+    *live = (struct cunei_trace_live){.file.fd = -1};
+    int rc = cunei_trace_hidden_open(&live->file, CUNEI_LIVE_NAME, process);
 
-    *live = (struct cunei_trace_live){.fd = -1};
-    live->path = cunei_trace_path(process->path, CUNEI_LIVE_NAME);
-    if (!live->path)
-        return -ENOMEM;
-    int rc = find(live, process);
-    if (rc < 0 || !live->is_there)
-        return rc;
-    int fd = cunei_trace_file_open(process, CUNEI_LIVE_NAME, &size);
-    if (fd >= 0 && cunei_live_place_read(&place, fd) == 0) {
-        close(fd);
-        fd = follow(live, &place, &size);
-    }
-    if (fd == -ENOENT || fd == -EBADMSG)
-        return 0;
-    live->fd = fd < 0 ? -1 : fd;
-    return fd < 0 ? fd : read_head(live, size, &process->metadata);
+    return rc < 0 || live->file.fd < 0 ? rc : read_head(live, &process->metadata);
 }
 
 void cunei_trace_live_close(struct cunei_trace_live *live)
 {
-    if (live->fd >= 0)
-        close(live->fd);
-    free(live->path);
-    *live = (struct cunei_trace_live){.fd = -1};
+    cunei_trace_hidden_close(&live->file);
+    *live = (struct cunei_trace_live){.file.fd = -1};
 }
 
 bool cunei_trace_live_is_alive(const struct cunei_trace_live *live,
                                const struct cunei_metadata *metadata)
 {
-    if (!live->is_there)
+    if (!live->file.is_there)
         return false;
     if (live->is_whole && cunei_trace_is_this_boot(live->head.boot_id))
-        return cunei_trace_is_mapped(live->head.pid, live->path, &live->stat);
+        return cunei_trace_is_mapped(live->head.pid, live->file.path, &live->file.stat);
     /* Another machine's, on a file system that both see: it cannot be looked at. */
     if (!cunei_trace_is_this_host(metadata->host))
         return true;
-    return !live->is_whole && live->fd >= 0 &&
-           cunei_trace_is_mapped(metadata->pid, live->path, &live->stat);
+    return !live->is_whole && live->file.fd >= 0 &&
+           cunei_trace_is_mapped(metadata->pid, live->file.path, &live->file.stat);
 }
 
 /* 1: it was read, 0: there is none, or a negative errno. */
@@ -147,7 +89,7 @@ static int read_slot(const struct cunei_trace_live *live, uint32_t number,
 {
     uint64_t offset = offsetof(struct cunei_live, streams) + number * sizeof(*slot);
 
-    int64_t count = cunei_trace_file_read(live->fd, slot, sizeof(*slot), offset);
+    int64_t count = cunei_trace_file_read(live->file.fd, slot, sizeof(*slot), offset);
     return count < 0 ? (int)count : count == (int64_t)sizeof(*slot);
 }
 
@@ -177,7 +119,7 @@ uint64_t cunei_trace_live_discarded(const struct cunei_trace_live *live,
 static int read_packet_head(const struct cunei_trace_live *live, uint32_t number,
                             uint64_t offset, struct cunei_packet *head)
 {
-    int64_t count = cunei_trace_file_read(live->fd, head, sizeof(*head), offset);
+    int64_t count = cunei_trace_file_read(live->file.fd, head, sizeof(*head), offset);
     if (count < 0)
         return (int)count;
     /* Pairs with the release of the magic, and of the content size, in the writer. */
@@ -205,7 +147,7 @@ static int copy_content(const struct cunei_trace_live *live, uint32_t number,
     struct cunei_packet again;
 
     int64_t count =
-        cunei_trace_file_read(live->fd, packet + 1, size, offset + sizeof(*packet));
+        cunei_trace_file_read(live->file.fd, packet + 1, size, offset + sizeof(*packet));
     if (count < 0)
         return (int)count;
     if (count < (int64_t)size)
@@ -306,7 +248,7 @@ int cunei_trace_live_words(const struct cunei_trace_live *live,
             return rc;
         if (rc == 0 || !is_same(head, &again))
             continue;
-        int64_t count = cunei_trace_file_read(live->fd, words, size,
+        int64_t count = cunei_trace_file_read(live->file.fd, words, size,
                                               offset + sizeof(*head) + from * 8);
         if (count < 0)
             return (int)count;
@@ -354,7 +296,7 @@ int cunei_trace_live_tail_state(const struct cunei_trace_live *live, uint64_t st
     const size_t size = 2 * sizeof(state[0]); /* flushed and length */
 
     int64_t count =
-        cunei_trace_file_read(live->fd, state, size, CUNEI_LIVE_TAIL_OFFSET);
+        cunei_trace_file_read(live->file.fd, state, size, CUNEI_LIVE_TAIL_OFFSET);
     return count < 0 ? (int)count : count == (int64_t)size ? 0 : -EBADMSG;
 }
 
@@ -367,19 +309,19 @@ static int copy_tail(const struct cunei_trace_live *live, char *text, size_t *si
     uint64_t before[2] = {0}, after[2] = {0}; /* flushed and length */
 
     int64_t count =
-        cunei_trace_file_read(live->fd, before, sizeof(before), CUNEI_LIVE_TAIL_OFFSET);
+        cunei_trace_file_read(live->file.fd, before, sizeof(before), CUNEI_LIVE_TAIL_OFFSET);
     if (count < (int64_t)sizeof(before))
         return count < 0 ? (int)count : 0;
     /* Pairs with the release of the length in the writer: the lines are there. */
     atomic_thread_fence(memory_order_acquire);
-    count = cunei_trace_file_read(live->fd, text, before[1] < max ? before[1] : max,
+    count = cunei_trace_file_read(live->file.fd, text, before[1] < max ? before[1] : max,
                                   text_offset);
     if (count < 0)
         return (int)count;
     /* Pairs with the writer's count of flushes, before it fills the tail anew. */
     atomic_thread_fence(memory_order_acquire);
     int64_t again =
-        cunei_trace_file_read(live->fd, after, sizeof(after), CUNEI_LIVE_TAIL_OFFSET);
+        cunei_trace_file_read(live->file.fd, after, sizeof(after), CUNEI_LIVE_TAIL_OFFSET);
     if (again < (int64_t)sizeof(after))
         return again < 0 ? (int)again : 0;
     *size = (size_t)count;

@@ -13,9 +13,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
-#include "base/safe_open.h"
+#include "trace/hidden_file.h"
 #include "wire/live.h"
 
 struct cunei_metadata;
@@ -23,13 +22,8 @@ struct cunei_process;
 struct cunei_trace_process;
 
 struct cunei_trace_live {
-    int fd;                     /* -1: there is no live file */
-    bool is_whole;              /* its head is one of ours, for this process */
-    bool is_there;              /* its name exists, whatever it names */
-    struct cunei_file_id named; /* what it names in the folder */
-    char *path; /* owned: in the folder, or in memory if the file there says so */
-    bool is_in_memory;
-    struct stat stat;
+    struct cunei_trace_hidden file;
+    bool is_whole;          /* its head is one of ours, for this process */
     uint32_t stream_count;  /* that the file has room for */
     struct cunei_live head; /* a copy, without its slots */
 };

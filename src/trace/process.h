@@ -35,6 +35,9 @@ struct cunei_trace_stream {
     uint64_t torn;   /* bytes of a packet behind them that a crash cut short */
     bool is_damaged; /* there are other bytes among them; the reader reports it */
     enum cunei_stream_class stream_class;
+    bool is_kept;     /* its packets came from a ring … */
+    int fd;           /* … and are in this file, owned; it has no other one */
+    uint64_t packets; /* so many */
     struct cunei_packet
         *live[2]; /* owned: packets not in the file, in order; or NULL */
 };
@@ -45,6 +48,9 @@ struct cunei_trace_process {
     int folder;
     enum cunei_trace_state state;
     bool has_live; /* a live file is there; cunei_trace_recover folds it in */
+    bool has_ring; /* a ring is there; cunei_trace_recover makes stream files of it */
+    uint64_t until; /* tick: later events are left out; UINT64_MAX: none is */
+    uint64_t complete_from; /* tick: of a ring, events up to here may be missing */
     struct cunei_metadata metadata;
     struct cunei_process description; /* empty but for pid where there is none; while
                                          a live file is there, with its counters */

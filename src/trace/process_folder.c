@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/safe_open.h"
+#include "base/units.h"
 #include "base/vector.h"
 #include "trace/check.h"
 #include "trace/error.h"
@@ -19,8 +20,12 @@
 #include "trace/functions.h"
 #include "trace/live.h"
 #include "trace/packet_scan.h"
+#include "trace/packet_trim.h"
 #include "trace/process.h"
+#include "trace/ring_streams.h"
+#include "trace/writer_alive.h"
 #include "wire/live_place.h"
+#include "wire/ring.h"
 
 /* More than a preamble of ours, of this or a later version, has. */
 #define PREAMBLE_MAX (64u << 10)
@@ -131,6 +136,17 @@ static int add_stream(struct cunei_trace_process *process, uint64_t number)
     return 0;
 }
 
+int cunei_process_folder_add_stream(struct cunei_trace_process *process,
+                                    uint64_t number,
+                                    struct cunei_trace_stream **stream)
+{
+    int rc = find_stream(process, number) ? 0 : add_stream(process, number);
+
+    if (rc == 0)
+        *stream = find_stream(process, number);
+    return rc;
+}
+
 int cunei_process_folder_add_slots(struct cunei_trace_process *process,
                                    const struct cunei_trace_live *live, uint32_t first)
 {
@@ -214,7 +230,8 @@ bool cunei_process_folder_has_packets(int at, const char *path)
             fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_size > 0;
     }
-    has = has || has_live_streams(dirfd(folder));
+    has = has || has_live_streams(dirfd(folder)) ||
+          faccessat(dirfd(folder), CUNEI_RING_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     closedir(folder);
     return has;
 }
@@ -280,8 +297,8 @@ static int measure(const struct cunei_trace_process *process,
     return rc > 0 ? 0 : rc;
 }
 
-/* Forget the live packets that have reached the file. */
-static void drop_written(struct cunei_trace_stream *stream, uint64_t last)
+void cunei_process_folder_drop_written(struct cunei_trace_stream *stream,
+                                       uint64_t last)
 {
     for (unsigned i = 0; i < 2; i++) {
         if (stream->live[i] && stream->live[i]->sequence <= last) {
@@ -302,6 +319,8 @@ static int measure_streams(struct cunei_trace_process *process,
         struct cunei_trace_stream *stream = &process->streams[i];
         bool has_packets = false;
         uint64_t last = 0;
+        if (stream->is_kept)
+            continue;
         int rc = measure(process, stream, &has_packets, &last);
         if (rc == -EBADMSG)
             return cunei_trace_fail(error, rc, "'%s' is not a regular file",
@@ -309,7 +328,7 @@ static int measure_streams(struct cunei_trace_process *process,
         if (rc < 0)
             return cunei_trace_fail(error, rc, "'%s' cannot be read", stream->path);
         if (has_packets)
-            drop_written(stream, last);
+            cunei_process_folder_drop_written(stream, last);
     }
     return 0;
 }
@@ -329,14 +348,56 @@ static void close_packet(const struct cunei_trace_process *process,
         packet->timestamp_end = events.last_time;
 }
 
+/* Packets that begin after the last wanted event are the last ones of their streams. */
 static void close_packets(struct cunei_trace_process *process)
 {
     for (size_t i = 0; i < process->stream_count; i++) {
         for (unsigned j = 0; j < 2; j++) {
-            if (process->streams[i].live[j])
-                close_packet(process, process->streams[i].live[j]);
+            struct cunei_packet **live = &process->streams[i].live[j];
+            if (!*live)
+                continue;
+            if (cunei_trace_packet_trim(*live, process->until))
+                close_packet(process, *live);
+            else {
+                free(*live);
+                *live = NULL;
+            }
         }
     }
+}
+
+/* What is wanted of a process, in its ticks. */
+static struct cunei_trace_window find_window(const struct cunei_trace_process *process,
+                                             const struct cunei_trace_live *live,
+                                             const struct cunei_trace_view *view)
+{
+    struct cunei_trace_window window = {.until = UINT64_MAX};
+    unsigned __int128 last = (unsigned __int128)view->last_ns *
+                             process->metadata.frequency / CUNEI_NS_PER_S;
+
+    if (view->has_until && process->state == CUNEI_TRACE_RUNNING && live->is_whole &&
+        cunei_trace_is_this_boot(live->head.boot_id))
+        window.until = view->until_counter > live->head.base
+                           ? view->until_counter - live->head.base
+                           : 0;
+    if (last > 0 && last < window.until && window.until < UINT64_MAX)
+        window.from = window.until - (uint64_t)last;
+    return window;
+}
+
+/* After the live packets were copied: what was in a buffer is there, or in the ring. */
+static int load_ring(struct cunei_trace_process *process,
+                     const struct cunei_trace_live *live,
+                     const struct cunei_trace_view *view)
+{
+    struct cunei_trace_window window = find_window(process, live, view);
+
+    process->until = window.until;
+    if (view->without_ring)
+        return cunei_trace_ring_streams_find(process);
+    return cunei_trace_ring_streams_load(process, &window,
+                                         view->has_ring_folder ? view->ring_folder
+                                                               : -1);
 }
 
 /*
@@ -364,7 +425,7 @@ enum cunei_trace_state cunei_process_folder_state(
         return CUNEI_TRACE_RUNNING;
     /* Without a description it is unknown whether it was killed. */
     bool is_described = process->description.start_ns != 0;
-    if (process->description.ended || (!live->is_there && !is_described))
+    if (process->description.ended || (!live->file.is_there && !is_described))
         return CUNEI_TRACE_ENDED;
     if (process->description.became)
         return CUNEI_TRACE_REPLACED;
@@ -377,7 +438,7 @@ enum cunei_trace_state cunei_process_folder_state(
  * it uses it.  So here the live file comes first, the files second, functions last.
  */
 static int load(struct cunei_trace_process *process, struct cunei_trace_live *live,
-                struct cunei_trace_error *error)
+                const struct cunei_trace_view *view, struct cunei_trace_error *error)
 {
     int rc = cunei_process_folder_load_preamble(process, error);
     if (rc < 0)
@@ -392,12 +453,16 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     rc = cunei_process_folder_load_description(process, error);
     if (rc < 0)
         return rc;
-    process->has_live = live->is_there;
+    process->has_live = live->file.is_there;
     /* A process that ended normally has its losses in the description; otherwise take
      * them from the live file. */
     if (live->is_whole && !process->description.ended)
         cunei_trace_live_count(live, &process->description);
     process->state = cunei_process_folder_state(process, live, is_alive);
+    rc = load_ring(process, live, view);
+    if (rc < 0)
+        return cunei_trace_fail(error, rc, "'%s/%s' cannot be read", process->path,
+                                CUNEI_RING_NAME);
     rc = cunei_process_folder_add_files(process, error);
     if (rc == 0 && process->stream_count > 0)
         qsort(process->streams, process->stream_count, sizeof(process->streams[0]),
@@ -412,21 +477,23 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
 }
 
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
+                              const struct cunei_trace_view *view,
                               struct cunei_trace_error *error)
 {
-    return cunei_process_folder_hold(process, path, -1, NULL, error);
+    return cunei_process_folder_hold(process, path, -1, view, NULL, error);
 }
 
 int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
-                              int folder, struct cunei_trace_live *live,
+                              int folder, const struct cunei_trace_view *view,
+                              struct cunei_trace_live *live,
                               struct cunei_trace_error *error)
 {
-    struct cunei_trace_live own = {.fd = -1};
+    struct cunei_trace_live own = {.file.fd = -1};
 
     *process = (struct cunei_trace_process){
         .path = strdup(path), .is_held = folder >= 0, .folder = folder};
     *error = (struct cunei_trace_error){0};
-    int rc = process->path ? load(process, &own, error) : -ENOMEM;
+    int rc = process->path ? load(process, &own, view, error) : -ENOMEM;
     if (rc < 0)
         cunei_process_folder_close(process);
     if (rc == 0 && live)
@@ -440,6 +507,8 @@ void cunei_process_folder_close(struct cunei_trace_process *process)
 {
     for (size_t i = 0; i < process->stream_count; i++) {
         free(process->streams[i].path);
+        if (process->streams[i].is_kept)
+            close(process->streams[i].fd);
         free(process->streams[i].live[0]);
         free(process->streams[i].live[1]);
     }

@@ -10,7 +10,6 @@
 
 struct cunei_trace_error;
 struct cunei_trace_live;
-struct cunei_trace_process;
 
 /* Whether a folder is one: it holds metadata.  Negative errno if that is unknown.
  */
@@ -22,7 +21,28 @@ int cunei_process_folder_is_one(const char *path);
  */
 bool cunei_process_folder_has_packets(int at, const char *path);
 
+/* How to look at a process. */
+struct cunei_trace_view {
+    bool without_ring;      /* only find out whether it has one */
+    bool has_ring_folder;   /* make stream files of the ring … */
+    int ring_folder;        /* … here, instead of copies in memory */
+    bool has_until;         /* of a running process, leave out events … */
+    uint64_t until_counter; /* … after this, on the counter of the machine */
+    uint64_t last_ns;       /* and packets that end longer before; 0: none */
+};
+
+/* The stream with this number, added if it is new. */
+int cunei_process_folder_add_stream(struct cunei_trace_process *process,
+                                    uint64_t number,
+                                    struct cunei_trace_stream **stream);
+
+/* Forget the live packets of a stream that are also in its file, up to a sequence
+ * number. */
+void cunei_process_folder_drop_written(struct cunei_trace_stream *stream,
+                                       uint64_t last);
+
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
+                              const struct cunei_trace_view *view,
                               struct cunei_trace_error *error);
 
 /*
@@ -31,7 +51,8 @@ int cunei_process_folder_open(struct cunei_trace_process *process, const char *p
  * stays open in it for the caller, who closes it; NULL: it is not wanted any longer.
  */
 int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
-                              int folder, struct cunei_trace_live *live,
+                              int folder, const struct cunei_trace_view *view,
+                              struct cunei_trace_live *live,
                               struct cunei_trace_error *error);
 
 /*

@@ -21,6 +21,7 @@
 #include "trace/live.h"
 #include "trace/process_folder.h"
 #include "trace/writer_alive.h"
+#include "wire/ring.h"
 #include "wire/temporary_name.h"
 
 /*
@@ -297,28 +298,76 @@ static void remove_pointer(const struct work *work, const char *directory)
     /* It is a link, and what it leads to must be this live file. */
     bool is_own = status.st_uid == geteuid();
     if (is_own && fstatat(fd, name, &status, 0) == 0 &&
-        cunei_file_id_is(&work->live.named, &status))
+        cunei_file_id_is(&work->live.file.named, &status))
         (void)unlinkat(fd, name, 0);
     close(fd);
 }
 
 /*
- * A live file in memory goes first: a name that leads nowhere is found and removed next
+ * A file in memory goes first: a name that leads nowhere is found and removed next
  * time, a file that nothing leads to is not.
  */
+static int remove_hidden(struct work *work, const struct cunei_trace_hidden *file,
+                         const char *name, bool is_ours)
+{
+    if (file->is_in_memory && is_ours) {
+        const struct cunei_file_id memory = cunei_file_id_of(&file->stat);
+        int rc = cunei_safe_remove_path(file->path, &memory);
+        if (rc < 0 && rc != -ENOENT)
+            return cannot_write(work, rc, file->path);
+    }
+    int rc = cunei_safe_remove(work->process.folder, name, &file->named);
+    return rc < 0 && rc != -ENOENT ? cannot_write(work, rc, file->path) : 0;
+}
+
+/*
+ * Packets of the ring become stream files, over what an earlier recovery that was cut
+ * off has left of them: until the ring is removed, no reader looks at these.
+ */
+static int write_ring(struct work *work)
+{
+    const struct cunei_trace_view view = {.has_ring_folder = true,
+                                          .ring_folder = work->process.folder};
+    struct cunei_trace_process process;
+
+    if (!work->process.has_ring)
+        return 0;
+    int rc = cunei_process_folder_hold(&process, work->process.path,
+                                       work->process.folder, &view, NULL, work->error);
+    if (rc < 0)
+        return rc;
+    process.state = work->process.state;
+    for (size_t i = 0; i < process.stream_count; i++) {
+        work->recovery->packets += process.streams[i].packets;
+        work->recovery->bytes += process.streams[i].is_kept ? process.streams[i].size : 0;
+    }
+    cunei_process_folder_close(&work->process);
+    work->process = process;
+    return 0;
+}
+
+/* A file goes before the name that leads to it, as with the live file. */
+static int remove_ring(struct work *work)
+{
+    struct cunei_trace_hidden ring;
+
+    if (!work->process.has_ring)
+        return 0;
+    int rc = cunei_trace_hidden_open(&ring, CUNEI_RING_NAME, &work->process);
+    if (rc == 0 && ring.is_there)
+        rc = remove_hidden(work, &ring, CUNEI_RING_NAME, ring.fd >= 0);
+    else if (rc < 0)
+        rc = cannot_write(work, rc, work->process.path);
+    cunei_trace_hidden_close(&ring);
+    return rc;
+}
+
 static int remove_live(struct work *work)
 {
-    if (!work->live.is_there)
-        return 0;
-    if (work->live.is_in_memory && work->live.is_whole) {
-        const struct cunei_file_id memory = cunei_file_id_of(&work->live.stat);
-        int rc = cunei_safe_remove_path(work->live.path, &memory);
-        if (rc < 0 && rc != -ENOENT)
-            return cannot_write(work, rc, work->live.path);
-    }
-    int rc =
-        cunei_safe_remove(work->process.folder, CUNEI_LIVE_NAME, &work->live.named);
-    return rc < 0 && rc != -ENOENT ? cannot_write(work, rc, work->live.path) : 0;
+    return work->live.file.is_there ? remove_hidden(work, &work->live.file,
+                                                    CUNEI_LIVE_NAME,
+                                                    work->live.is_whole)
+                                    : 0;
 }
 
 static bool is_elsewhere(const struct work *work)
@@ -345,7 +394,8 @@ static int has_torn_line(const struct work *work)
 
 static bool needs_repair(const struct work *work)
 {
-    bool needs = work->process.has_live || has_torn_line(work) > 0;
+    bool needs = work->process.has_live || work->process.has_ring ||
+                 has_torn_line(work) > 0;
 
     for (size_t i = 0; i < work->process.stream_count; i++)
         needs |= work->process.streams[i].torn > 0;
@@ -387,7 +437,7 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
             return 0;
         work->process.state = CUNEI_TRACE_KILLED;
     }
-    if (stays_locked(work->live.fd)) {
+    if (stays_locked(work->live.file.fd)) {
         recovery->outcome = CUNEI_RECOVER_RUNNING;
         return 0;
     }
@@ -396,17 +446,22 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
         return 0;
     }
     recovery->outcome = CUNEI_RECOVER_DONE;
+    int rc = write_ring(work);
+    if (rc < 0)
+        return rc;
     /* A packet may need a function of the tail; the clock needs all packets. */
-    int rc = repair_metadata(work, repair_lines);
+    rc = repair_metadata(work, repair_lines);
     if (rc == 0)
         rc = repair_streams(work);
     if (rc == 0 && work->process.state != CUNEI_TRACE_ENDED)
         rc = repair_metadata(work, repair_clock);
-    if (rc == 0 && work->live.is_whole)
+    if (rc == 0 && (work->live.is_whole || work->process.has_ring))
         rc = write_description(work);
+    if (rc == 0)
+        rc = remove_ring(work);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; work->live.fd >= 0 && i < 2; i++) {
+    for (size_t i = 0; work->live.file.fd >= 0 && i < 2; i++) {
         if (options->pointers[i])
             remove_pointer(work, options->pointers[i]);
     }
@@ -433,7 +488,9 @@ int cunei_trace_recover(const char *folder,
         close(fd);
         return 0;
     }
-    int rc = cunei_process_folder_hold(&work.process, folder, fd, &work.live, error);
+    const struct cunei_trace_view view = {.without_ring = true};
+    int rc =
+        cunei_process_folder_hold(&work.process, folder, fd, &view, &work.live, error);
     if (rc == 0) {
         rc = recover(&work, options);
         cunei_trace_live_close(&work.live);

@@ -69,8 +69,7 @@ static int fill(struct cunei_trace_reader *reader)
     size_t size = rest < reader->memory_size ? (size_t)rest : reader->memory_size;
     uint64_t file_size = 0;
 
-    int fd = cunei_trace_file_open(reader->process, cunei_trace_stream_name(stream),
-                                   &file_size);
+    int fd = cunei_trace_stream_open(reader->process, stream, &file_size);
     int64_t count =
         fd < 0 ? fd : cunei_trace_file_read(fd, reader->memory, size, reader->offset);
     if (fd >= 0)
@@ -190,8 +189,7 @@ static int pass(struct cunei_trace_reader *reader, uint64_t offset)
     int64_t found = (int64_t)last;
 
     if (offset < last) {
-        int fd = cunei_trace_file_open(reader->process, cunei_trace_stream_name(stream),
-                                       &file_size);
+        int fd = cunei_trace_stream_open(reader->process, stream, &file_size);
         found = fd < 0 ? fd
                        : cunei_trace_scan_find(fd, offset, last,
                                                reader->process->metadata.uuid,

@@ -15,12 +15,13 @@
 #include "trace/process_folder.h"
 
 static int add_process(struct cunei_trace *trace, const char *path,
+                       const struct cunei_trace_view *view,
                        struct cunei_trace_error *error)
 {
     if (!CUNEI_VECTOR_RESERVE_ONE(trace->processes, trace->process_count))
         return -ENOMEM;
-    int rc =
-        cunei_process_folder_open(&trace->processes[trace->process_count], path, error);
+    int rc = cunei_process_folder_open(&trace->processes[trace->process_count], path,
+                                       view, error);
     if (rc == 0)
         trace->process_count++;
     return rc;
@@ -51,6 +52,7 @@ static bool is_link(const char *path)
  * link is not followed: a process makes none, so another user has put it there.
  */
 static int add_folder(struct cunei_trace *trace, const char *name,
+                      const struct cunei_trace_view *view,
                       struct cunei_trace_error *error)
 {
     char *path = cunei_trace_path(trace->path, name);
@@ -58,7 +60,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
         return -ENOMEM;
     int rc = is_link(path) ? -ENOTDIR : cunei_process_folder_is_one(path);
     if (rc > 0)
-        rc = add_process(trace, path, error);
+        rc = add_process(trace, path, view, error);
     else if (rc == 0 && cunei_process_folder_has_packets(AT_FDCWD, path))
         rc = cunei_trace_fail(error, -EBADMSG, "the metadata of '%s' is missing", path);
     else if (rc == -ENOTDIR)
@@ -72,7 +74,8 @@ static int add_folder(struct cunei_trace *trace, const char *name,
 /* A process that has spent time on writing packets has streams of them. */
 static bool has_lost_events(const struct cunei_trace_process *process)
 {
-    if (process->state != CUNEI_TRACE_ENDED || process->description.lost > 0 ||
+    if (process->state != CUNEI_TRACE_ENDED || process->has_ring ||
+        process->description.lost > 0 ||
         process->description.write_cpu_ns == 0)
         return false;
     for (size_t i = 0; i < process->stream_count; i++) {
@@ -97,7 +100,8 @@ static int find_lost_events(struct cunei_trace *trace)
     return rc;
 }
 
-static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *error)
+static int open_folders(struct cunei_trace *trace, const struct cunei_trace_view *view,
+                        struct cunei_trace_error *error)
 {
     size_t seen = 0;
     int rc = 0, damage = 0;
@@ -109,7 +113,7 @@ static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *err
         if (entry->d_name[0] == '.')
             continue;
         seen++;
-        rc = add_folder(trace, entry->d_name, error);
+        rc = add_folder(trace, entry->d_name, view, error);
         if (rc == -EBADMSG || rc == -ENODATA) {
             damage = damage ? damage : rc;
             rc = cunei_trace_add_damage(trace, entry->d_name, error);
@@ -246,13 +250,20 @@ static int relate_processes(struct cunei_trace *trace)
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error)
 {
+    return cunei_trace_open_view(trace, path, &(struct cunei_trace_view){0}, error);
+}
+
+int cunei_trace_open_view(struct cunei_trace *trace, const char *path,
+                          const struct cunei_trace_view *view,
+                          struct cunei_trace_error *error)
+{
     *error = (struct cunei_trace_error){0};
     *trace = (struct cunei_trace){.path = strdup(path)};
     int rc = trace->path ? cunei_process_folder_is_one(path) : -ENOMEM;
     if (rc > 0)
-        rc = add_process(trace, path, error);
+        rc = add_process(trace, path, view, error);
     else if (rc == 0)
-        rc = open_folders(trace, error);
+        rc = open_folders(trace, view, error);
     else
         (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
     if (rc == 0)

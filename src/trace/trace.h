@@ -49,6 +49,13 @@ struct cunei_trace {
  */
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error);
+
+struct cunei_trace_view;
+
+/* The same, looking at processes in another way (trace/process_folder.h). */
+int cunei_trace_open_view(struct cunei_trace *trace, const char *path,
+                          const struct cunei_trace_view *view,
+                          struct cunei_trace_error *error);
 void cunei_trace_close(struct cunei_trace *trace);
 
 /* Which process started first. */

@@ -72,7 +72,8 @@ struct cunei_live {
     _Atomic uint32_t stream_count; /* slots in use, from 0 */
     uint32_t stop_errno;           /* of the last write that failed; 0: --max-size */
     uint32_t reserved32;
-    uint64_t reserved[7];
+    uint64_t base; /* tick 0 of the trace, on the counter of the machine */
+    uint64_t reserved[6];
     _Atomic uint64_t counters[CUNEI_LIVE_COUNTERS];
     struct cunei_live_stream streams[];
 };

@@ -40,13 +40,13 @@ static bool take_number(const char **at, uint64_t *number)
     return true;
 }
 
-/* Whether it is a live file in a user's folder in memory. */
+/* Whether it is a live file or a ring in a user's folder in memory. */
 static bool is_in_memory(const char *path)
 {
     uint64_t user = 0;
 
     return take_word(&path, "/dev/shm/cunei-") && take_number(&path, &user) &&
-           take_word(&path, "/live-") && *path && !strchr(path, '/');
+           (take_word(&path, "/live-") || take_word(&path, "/ring-")) && *path && !strchr(path, '/');
 }
 
 int cunei_live_place_parse(struct cunei_live_place *place, const char *text,

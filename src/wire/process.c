@@ -37,6 +37,8 @@ static const struct field {
     FIELD(FIELD_NUMBER, start_cpu_ns),
     FIELD(FIELD_NUMBER, event_cost_ps),
     FIELD(FIELD_NUMBER, budget),
+    FIELD(FIELD_NUMBER, keep),
+    FIELD(FIELD_NUMBER, keep_ns),
     FIELD(FIELD_FLAG, started_inside),
     FIELD(FIELD_FLAG, forked),
     FIELD(FIELD_FLAG, c_calls),

@@ -42,6 +42,8 @@ struct cunei_process {
     uint64_t write_cpu_ns;  /* … and of that, on a processor */
     uint64_t event_cost_ps; /* calibrated cost of an event without it; 0: unknown */
     uint64_t budget;        /* for both, in millionths of the run time; 0: no limit */
+    uint64_t keep;          /* bytes of the ring (wire/ring.h); 0: all is kept … */
+    uint64_t keep_ns;       /* … and the time that was asked for; 0: none */
     uint64_t stop_errno;    /* of a write that failed; 0: none, or --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "wire/ring.h"
 
 #define SESSION_VERSION 1
 
@@ -57,6 +58,12 @@ void cunei_record_env_format(const struct cunei_record_env *session,
         cunei_buffer_format(out, " freq=%" PRIu64, session->frequency);
     if (session->max_bytes)
         cunei_buffer_format(out, " max=%" PRIu64, session->max_bytes);
+    if (session->keep.size)
+        cunei_buffer_format(out, " keep=%" PRIu64, session->keep.size);
+    if (session->keep.ns)
+        cunei_buffer_format(out, " keepns=%" PRIu64, session->keep.ns);
+    if (session->keep.in_memory)
+        cunei_buffer_append_text(out, " keepmemory=1");
     if (session->startup)
         cunei_buffer_append_text(out, " startup=1");
     if (session->budget)
@@ -128,6 +135,13 @@ static int parse_word(struct cunei_record_env *session, const char *key,
         session->frequency = number;
     else if (strcmp(key, "max") == 0)
         session->max_bytes = number;
+    else if (strcmp(key, "keep") == 0 && number >= CUNEI_RING_SIZE_MIN &&
+             number <= CUNEI_RING_SIZE_MAX)
+        session->keep.size = number;
+    else if (strcmp(key, "keepns") == 0)
+        session->keep.ns = number;
+    else if (strcmp(key, "keepmemory") == 0)
+        session->keep.in_memory = number != 0;
     else if (strcmp(key, "startup") == 0)
         session->startup = number != 0;
     else if (strcmp(key, "only") == 0)

@@ -9,6 +9,7 @@
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
  *     lines=app:solve instrumenter=profile budget=50000 socket=81 secret=1729
+ *     keep=268435456 keepns=30000000000 keepmemory=1
  *
  * An unknown key, another version or a directory that is not an absolute path is
  * -EINVAL.
@@ -21,6 +22,7 @@
 
 #include "base/pattern.h"
 #include "python/instrumenter.h"
+#include "wire/keep.h"
 
 #define CUNEI_RECORD_ENV_VARIABLE "CUNEI_RECORD"
 
@@ -44,9 +46,10 @@ struct cunei_record_env {
     char *directory;    /* owned: the trace directory, absolute */
     uint64_t frequency; /* ticks per second; 0: not measured yet */
     uint64_t max_bytes; /* of the whole recording; 0: no limit */
-    bool startup;       /* record from the probe's start, not from __main__ */
-    uint64_t budget;    /* what recording may cost, in millionths; 0: no limit */
-    uint64_t only_pid;  /* the one process to record; 0: all that inherit it */
+    struct cunei_keep keep;
+    bool startup;      /* record from the probe's start, not from __main__ */
+    uint64_t budget;   /* what recording may cost, in millionths; 0: no limit */
+    uint64_t only_pid; /* the one process to record; 0: all that inherit it */
     struct cunei_launcher launcher;
     bool c_calls;      /* also calls of C functions */
     bool full_repr;    /* values by their own repr, which is the program's code */

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cmd/common/message.h"
 #include "trace/clock_correction.h"
+#include "trace/process_folder.h"
 #include "trace/process_choice.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
@@ -62,8 +64,28 @@ static bool needs_recovery(const struct cunei_trace *trace)
     for (size_t i = 0; i < trace->process_count; i++)
         needs |= trace->processes[i].state != CUNEI_TRACE_RUNNING &&
                  (trace->processes[i].state != CUNEI_TRACE_ENDED ||
-                  trace->processes[i].has_live);
+                  trace->processes[i].has_live || trace->processes[i].has_ring);
     return needs;
+}
+
+static bool has_rings(const struct cunei_trace *trace)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < trace->process_count; i++)
+        has |= trace->processes[i].has_ring;
+    return has;
+}
+
+/* Each stream of a ring takes a descriptor: as many as we may have. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* What recovery would write to the files of processes that it could not change. */
@@ -83,10 +105,13 @@ static void correct_clocks(struct cunei_trace *trace)
 int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
                          struct cunei_trace_error *error)
 {
-    int rc = cunei_trace_open(trace, path, error);
-    if (rc < 0 || !needs_recovery(trace))
+    const struct cunei_trace_view without_rings = {.without_ring = true};
+
+    allow_descriptors();
+    int rc = cunei_trace_open_view(trace, path, &without_rings, error);
+    if (rc < 0 || (!needs_recovery(trace) && !has_rings(trace)))
         return rc;
-    if (recover(trace)) {
+    if (recover(trace) || has_rings(trace)) {
         cunei_trace_close(trace);
         rc = cunei_trace_open(trace, path, error);
     }

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/filter_file.h"
+#include "base/measure.h"
 #include "base/pattern.h"
 #include "base/regular_file.h"
 #include "base/vector.h"
@@ -24,22 +25,6 @@
 struct match {
     const struct cunei_option *option;
     char *values;
-};
-
-struct unit {
-    const char *name;
-    double factor;
-};
-
-static const struct unit size_units[] = {
-    {"", 1},         {"B", 1},       {"K", 0x1p10},   {"KB", 0x1p10},  {"KiB", 0x1p10},
-    {"M", 0x1p20},   {"MB", 0x1p20}, {"MiB", 0x1p20}, {"G", 0x1p30},   {"GB", 0x1p30},
-    {"GiB", 0x1p30}, {"T", 0x1p40},  {"TB", 0x1p40},  {"TiB", 0x1p40}, {NULL, 0},
-};
-
-static const struct unit duration_units[] = {
-    {"ns", 1},  {"us", 1e3},   {"µs", 1e3},   {"ms", 1e6},
-    {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
 };
 
 /* Those that were typed, as many as fit: a command's table has fewer.  Static, because
@@ -112,26 +97,6 @@ static void offer_names(struct cunei_suggestion *nearest,
         else if (o->help)
             cunei_suggestion_offer(nearest, o->name);
     }
-}
-
-/* A decimal number and one of the units; false for anything else. */
-static bool parse_measure(const char *text, const struct unit *units, uint64_t *value)
-{
-    char *end = NULL;
-
-    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-        return false;
-    double number = strtod(text, &end);
-    if (end == text || tolower((unsigned char)text[1]) == 'x')
-        return false;
-    for (const struct unit *unit = units; unit->name; unit++) {
-        double product = number * unit->factor;
-        if (strcasecmp(end, unit->name) == 0 && product < 0x1p63) {
-            *value = (uint64_t)(product + 0.5);
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool parse_number(const char *text, uint64_t *value)
@@ -262,12 +227,12 @@ static int set_value(struct match match, const char *text)
             return CUNEI_OPTIONS_CONTINUE;
         return cunei_cmd_usage("--%s needs a number, not '%s'", option->name, text);
     case CUNEI_OPTION_SIZE:
-        if (parse_measure(text, size_units, slot))
+        if (cunei_measure_size(text, slot))
             return CUNEI_OPTIONS_CONTINUE;
         return cunei_cmd_usage("--%s needs a size such as 500M or 2G, not '%s'",
                                option->name, text);
     case CUNEI_OPTION_DURATION:
-        if (parse_measure(text, duration_units, slot))
+        if (cunei_measure_duration(text, slot))
             return CUNEI_OPTIONS_CONTINUE;
         return cunei_cmd_usage("--%s needs a time such as 10ms or 1.5s, not '%s'",
                                option->name, text);

@@ -97,6 +97,13 @@ const struct cunei_option cunei_record_option_rows[] = {
      .help = "stop recording when the trace has this size, for\n"
              "example 500M; at least 1M",
      VALUE(max_bytes)},
+    {.name = "keep",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "WHAT",
+     .help = "keep only the last part, in a ring of constant size:\n"
+             "30s (in 256M), 64M, or 30s,1G, per process; live\n"
+             "buffers come on top, 512K per thread",
+     VALUE(keep)},
     {.name = "startup",
      .kind = CUNEI_OPTION_FLAG,
      .help = "start recording as early as Python can, not at the\n"
@@ -134,6 +141,7 @@ void cunei_record_options_fini(struct cunei_record_options *options)
 
 int cunei_record_options_check(const struct cunei_record_options *options)
 {
+    struct cunei_keep keep;
     uint64_t budget = 0;
 
     if (options->budget && cunei_budget_parse(options->budget, &budget) < 0)
@@ -143,12 +151,29 @@ int cunei_record_options_check(const struct cunei_record_options *options)
             options->budget);
     if (options->max_bytes && options->max_bytes < MAX_SIZE_MIN)
         return cunei_cmd_usage("--max-size must be at least 1M");
+    if (options->keep && cunei_keep_parse(&keep, options->keep) < 0)
+        return cunei_cmd_usage("--keep needs a time, a size of at least 1M, or both, "
+                               "for example 30s,256M, and 'memory' for a ring in "
+                               "/dev/shm, not '%s'",
+                               options->keep);
+    if (options->keep && options->max_bytes)
+        return cunei_cmd_usage("--keep cannot be used with --max-size: a ring has one "
+                               "size and drops what is oldest; use only one of them");
     if (options->max_repr < CUNEI_RECORD_ENV_MAX_REPR_LEAST ||
         options->max_repr > CUNEI_RECORD_ENV_MAX_REPR_LIMIT)
         return cunei_cmd_usage("--max-repr needs a number from %u to %u",
                                CUNEI_RECORD_ENV_MAX_REPR_LEAST,
                                CUNEI_RECORD_ENV_MAX_REPR_LIMIT);
     return CUNEI_OPTIONS_CONTINUE;
+}
+
+struct cunei_keep cunei_record_options_keep(const struct cunei_record_options *options)
+{
+    struct cunei_keep keep = {0};
+
+    if (options->keep)
+        (void)cunei_keep_parse(&keep, options->keep); /* it was checked */
+    return keep;
 }
 
 enum cunei_instrumenter cunei_record_options_instrumenter(

@@ -29,6 +29,7 @@ struct cunei_record_options {
     const char *python; /* borrowed: or NULL */
     uint64_t max_bytes; /* 0: no limit */
     const char *budget; /* borrowed: as it was typed, or NULL */
+    const char *keep;   /* the same */
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */
     struct cunei_patterns results;   /* functions whose results are recorded */
@@ -54,6 +55,9 @@ void cunei_record_options_fini(struct cunei_record_options *options);
 
 /* Whether numbers are in their bounds: CUNEI_OPTIONS_CONTINUE, or the exit status. */
 int cunei_record_options_check(const struct cunei_record_options *options);
+
+/* What --keep asks for; zeros: everything is kept. */
+struct cunei_keep cunei_record_options_keep(const struct cunei_record_options *options);
 
 enum cunei_instrumenter cunei_record_options_instrumenter(
     const struct cunei_record_options *options);

@@ -227,6 +227,7 @@ static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffe
                                    .directory = run->directory,
                                    .frequency = run->frequency,
                                    .max_bytes = options->max_bytes,
+                                   .keep = cunei_record_options_keep(options),
                                    .startup = options->startup,
                                    .c_calls = options->c_calls,
                                    .full_repr = options->repr == CUNEI_REPR_FULL,

@@ -20,9 +20,11 @@
 #include "rt/refusal.h"
 #include "rt/space.h"
 #include "trace/process_folder.h"
+#include "trace/process_folder.h"
 #include "trace/trace.h"
 #include "wire/live.h"
 #include "wire/live_place.h"
+#include "wire/ring.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 #include "wire/temporary_name.h"
@@ -46,6 +48,7 @@ static bool is_digits(const char *text)
 static const char *const marks[] = {
     CUNEI_PROCESS_NAME,
     CUNEI_LIVE_NAME,
+    CUNEI_RING_NAME,
     CUNEI_METADATA_NAME,
     CUNEI_TEMPORARY_NAME(CUNEI_PROCESS_NAME),
     CUNEI_TEMPORARY_NAME(CUNEI_METADATA_NAME),
@@ -111,13 +114,13 @@ static int open_process_folder(int parent, const char *name, struct stat *status
     return -1;
 }
 
-/* A live file in memory goes with the file that names it. */
-static void remove_from_memory(int folder)
+/* A live file or ring in memory goes with the file that names it. */
+static void remove_from_memory(int folder, const char *name)
 {
     struct cunei_live_place place;
     struct stat status;
 
-    int fd = cunei_safe_open_file(folder, CUNEI_LIVE_NAME, O_RDONLY, &status);
+    int fd = cunei_safe_open_file(folder, name, O_RDONLY, &status);
     if (fd < 0)
         return;
     if (cunei_live_place_read(&place, fd) == 0)
@@ -131,7 +134,8 @@ static int remove_process_folder(int parent, const char *name, int fd)
 
     if (!folder)
         return -errno;
-    remove_from_memory(fd);
+    remove_from_memory(fd, CUNEI_LIVE_NAME);
+    remove_from_memory(fd, CUNEI_RING_NAME);
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (is_ours_inside(entry->d_name))
             (void)unlinkat(fd, entry->d_name, 0);
@@ -269,7 +273,9 @@ unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid)
     struct cunei_trace_error error;
     unsigned count = 0;
 
-    if (cunei_trace_open(&trace, path, &error) < 0)
+    const struct cunei_trace_view view = {.without_ring = true};
+
+    if (cunei_trace_open_view(&trace, path, &view, &error) < 0)
         return 0;
     for (size_t i = 0; i < trace.process_count; i++) {
         if (trace.processes[i].state == CUNEI_TRACE_RUNNING) {

@@ -84,6 +84,8 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
                                     .started_inside = state->inside,
                                     .c_calls = state->session.c_calls,
                                     .budget = state->session.budget,
+                                    .keep = state->session.keep.size,
+                                    .keep_ns = state->session.keep.ns,
                                     .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
@@ -91,6 +93,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
+        .keep = state->session.keep,
         .launcher = state->session.launcher,
         .has_lines = state->session.lines.count > 0,
         .hooks = {.stack = cunei_greenlet_stack,

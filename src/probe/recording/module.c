@@ -139,21 +139,22 @@ static int parse_session(struct cunei_record_env *session, PyObject *args,
                          PyObject *names)
 {
     static char *keywords[] = {
-        "directory",    "patterns", "max_bytes", "children",  "c_calls",
-        "args",         "results",  "max_repr",  "full_repr", "lines",
-        "instrumenter", "filters",  "project",   "budget",    NULL};
+        "directory", "patterns", "max_bytes", "children", "c_calls",      "args",
+        "results",   "max_repr", "full_repr", "lines",    "instrumenter", "filters",
+        "project",   "budget",   "keep",      "keep_ns",  "keep_memory",  NULL};
     PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
     PyObject *lines = NULL, *filters = NULL, *project = NULL;
     const char *instrumenter = NULL;
     unsigned long long max_bytes = 0, max_repr = 0, budget = 0;
-    int children = 1, c_calls = 0, full_repr = 0;
+    unsigned long long keep = 0, keep_ns = 0;
+    int children = 1, c_calls = 0, full_repr = 0, keep_memory = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, names, "O&O!K|$ppO!O!KpO!zO!O!K:start", keywords,
+            args, names, "O&O!K|$ppO!O!KpO!zO!O!KKKp:start", keywords,
             PyUnicode_FSConverter, &directory, &PyList_Type, &patterns, &max_bytes,
             &children, &c_calls, &PyList_Type, &arguments, &PyList_Type, &results,
             &max_repr, &full_repr, &PyList_Type, &lines, &instrumenter, &PyList_Type,
-            &filters, &PyList_Type, &project, &budget))
+            &filters, &PyList_Type, &project, &budget, &keep, &keep_ns, &keep_memory))
         return -1;
     enum cunei_instrumenter found =
         instrumenter ? cunei_instrumenter_find(instrumenter) : 0;
@@ -161,6 +162,7 @@ static int parse_session(struct cunei_record_env *session, PyObject *args,
         .directory = strdup(PyBytes_AS_STRING(directory)),
         .max_bytes = max_bytes,
         .budget = budget,
+        .keep = {.size = keep, .ns = keep_ns, .in_memory = keep_memory},
         .only_pid = children ? 0 : (uint64_t)getpid(),
         .c_calls = c_calls,
         .max_repr = max_repr,

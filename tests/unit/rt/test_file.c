@@ -297,10 +297,14 @@ static struct cunei_recorder_state *record_in_memory(struct fixture *fixture,
     assert_true(fd >= 0);
     close(fd);
     recording->folder = fixture->folder;
-    recording->live_path = path;
-    recording->live_id = cunei_file_id_of(&status);
+    recording->live_file = (struct cunei_hidden_file){
+        .name = CUNEI_LIVE_NAME,
+        .folder = &recording->folder,
+        .id = cunei_file_id_of(&status),
+        .path = path,
+    };
     assert_int_equal(cunei_file_append(&recording->folder, CUNEI_LIVE_NAME, path,
-                                       strlen(path), &recording->place_end),
+                                       strlen(path), &recording->live_file.place),
                      0);
     return recording;
 }
