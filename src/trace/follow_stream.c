@@ -125,12 +125,13 @@ static int copy_live(struct cunei_follow_poll *poll, struct cunei_follow_stream 
 {
     int rc = 0;
 
-    while (count > 0 && (heads->sequence < next ||
-                         /* It is in the ring, or will be. */
-                         (poll->has_ring && !poll->is_final && is_closed(heads)))) {
+    while (count > 0 && heads->sequence < next) {
         heads++;
         count--;
     }
+    /* It is in the ring, or will be, before the next one is handed out. */
+    if (count > 0 && poll->has_ring && !poll->is_final && is_closed(heads))
+        return 0;
     /* The second one follows when the first one is in the file. */
     if (count > 1 && !poll->is_final)
         count = 1;

@@ -204,6 +204,7 @@ void cunei_piece_end_packet(struct cunei_piece *piece,
         take_end(&piece->threads[piece->thread_count - 1], packet);
     /* Lost while it was written; where in it is not known. */
     piece->lost |= is_cut || packet->events_discarded != piece->discarded;
+    piece->gap.missing += is_cut;
     piece->last_sequence = packet->sequence;
     piece->discarded = packet->events_discarded;
 }

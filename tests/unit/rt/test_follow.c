@@ -107,6 +107,55 @@ static void no_event_is_missed_or_handed_out_twice(void **state)
     cunei_trace_follow_close(follow);
 }
 
+/* Open functions, as the hook `stack` reports them when a packet begins. */
+static _Thread_local uint32_t open[64];
+static _Thread_local size_t depth;
+
+static size_t list_open(bool top_is_open, uint32_t *functions, size_t max,
+                        size_t *omitted)
+{
+    (void)top_is_open;
+    (void)omitted;
+    size_t count = depth < max ? depth : max;
+    for (size_t i = 0; i < count; i++)
+        functions[i] = open[depth - 1 - i];
+    return count;
+}
+
+/* Begin anew, with a ring of so many bytes. */
+static void restart_with_ring(struct scratch *scratch, uint64_t size)
+{
+    assert_int_equal(cunei_recorder_stop(), 0);
+    scratch_remove(scratch);
+    scratch_make(scratch);
+    scratch->keep_size = size;
+    scratch->stack = list_open;
+    scratch_start(scratch);
+}
+
+static void a_ring_is_followed_as_files_are(void **state)
+{
+    struct scratch *scratch = *state;
+    pthread_t writers[WRITERS];
+
+    restart_with_ring(scratch, UINT64_C(64) << 20);
+    struct cunei_trace_follow *follow = follow_trace(scratch);
+    for (size_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&writers[i], NULL, write_events, scratch), 0);
+    while (total() < (uint64_t)WRITERS * EVENTS)
+        assert_true(cunei_trace_follow_poll(follow, count_part, scratch) > 0);
+    for (size_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_join(writers[i], NULL), 0);
+    assert_int_equal(cunei_recorder_stop(), 0);
+    while (cunei_trace_follow_poll(follow, count_part, scratch) > 0)
+        continue;
+
+    assert_int_equal(total(), (uint64_t)WRITERS * EVENTS);
+    assert_int_equal(cunei_trace_follow_trace(follow)->damage_count, 0);
+    assert_int_equal(cunei_trace_follow_missed(follow), 0);
+    cunei_trace_follow_close(follow);
+}
+
 static void threads_that_come_and_go_hand_their_stream_on(void **state)
 {
     struct scratch *scratch = *state;
@@ -183,19 +232,10 @@ static void put(uint32_t function, enum cunei_phase phase)
         cunei_stream_put(stream, now, cunei_record(now, function, phase));
 }
 
-/* Open functions, as the hook `stack` reports them when a packet begins. */
-static _Thread_local uint32_t open[64];
-static _Thread_local size_t depth;
-
-static size_t list_open(bool top_is_open, uint32_t *functions, size_t max,
-                        size_t *omitted)
+static void leave_all(void)
 {
-    (void)top_is_open;
-    (void)omitted;
-    size_t count = depth < max ? depth : max;
-    for (size_t i = 0; i < count; i++)
-        functions[i] = open[depth - 1 - i];
-    return count;
+    for (; depth > 0; depth--)
+        put(open[depth - 1], CUNEI_PHASE_LEAVE);
 }
 
 /* Calls, yields and resumptions that nest, at random; the stack stays open. */
@@ -209,7 +249,8 @@ static void call_at_random(const struct scratch *scratch, unsigned *seed)
             put(function, is_generator ? CUNEI_PHASE_RESUME : CUNEI_PHASE_ENTER);
             open[depth++] = function;
         } else {
-            put(open[--depth], is_generator ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE);
+            put(open[depth - 1], is_generator ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE);
+            depth--;
         }
     }
 }
@@ -226,8 +267,7 @@ static void *take_rounds(void *argument)
         call_at_random(round->scratch, &seed);
         (void)pthread_barrier_wait(&round->end);
     }
-    while (depth > 0)
-        put(open[--depth], CUNEI_PHASE_LEAVE);
+    leave_all();
     return NULL;
 }
 
@@ -288,6 +328,43 @@ static void a_sum_is_that_of_the_trace_as_it_is_then(void **state)
     cunei_analysis_follow_close(follow);
     (void)pthread_barrier_destroy(&round.begin);
     (void)pthread_barrier_destroy(&round.end);
+}
+
+static void what_a_ring_has_overwritten_is_missed_and_the_rest_is_right(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_analysis_follow *follow = NULL;
+    struct cunei_analysis sum;
+    struct cunei_trace_error error;
+    unsigned seed = 7;
+    uint64_t calls = 0;
+
+    restart_with_ring(scratch, UINT64_C(1) << 20);
+    assert_int_equal(
+        cunei_analysis_follow_open(&follow, scratch->directory, &wanted, &error), 0);
+    for (unsigned i = 0; i < 100; i++) {
+        call_at_random(scratch, &seed);
+        /* Now and then too late: a round of the ring has passed. */
+        if (i % 20 < 5)
+            assert_true(cunei_analysis_follow_poll(follow) > 0);
+    }
+    leave_all();
+    assert_int_equal(cunei_recorder_stop(), 0);
+    while (cunei_analysis_follow_poll(follow) > 0)
+        continue;
+
+    assert_true(cunei_analysis_follow_missed(follow) > 0);
+    assert_int_equal(cunei_analysis_follow_sum(follow, &sum), 0);
+    for (uint32_t i = 0; i < sum.functions.count; i++)
+        calls += sum.facts[i].calls;
+    assert_int_equal(sum.missing_packets, cunei_analysis_follow_missed(follow));
+    assert_int_equal(sum.calls, calls);
+    assert_true(sum.events > 100000 && sum.events < 100 * 20000);
+    assert_int_equal(sum.orphans, 0);
+    assert_int_equal(sum.unclosed, 0);
+    assert_int_equal(sum.appeared, 0);
+    cunei_analysis_fini(&sum);
+    cunei_analysis_follow_close(follow);
 }
 
 static void functions_may_come_at_any_time(void **state)
@@ -355,6 +432,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_event_is_missed_or_handed_out_twice,
                                         scratch_set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(a_ring_is_followed_as_files_are, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_a_ring_has_overwritten_is_missed_and_the_rest_is_right, scratch_set_up,
+            scratch_tear_down),
         cmocka_unit_test_setup_teardown(threads_that_come_and_go_hand_their_stream_on,
                                         scratch_set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(
