@@ -150,7 +150,7 @@ static int read_events(struct followed *process, size_t stream,
         rc = cunei_profile_continue(&process->profile, piece, part->head, part->words,
                                     part->word_count);
     if (rc == 0 && part->is_closed && !(part->is_first && part->word_count == 0))
-        cunei_piece_end_packet(piece, part->head);
+        cunei_piece_end_packet(piece, part->head, part->is_cut);
     return rc;
 }
 
@@ -318,7 +318,7 @@ bool cunei_analysis_follow_is_exact(const struct cunei_analysis_follow *follow)
 
     for (size_t i = 0; i < follow->process_count; i++) {
         const struct cunei_trace_process *process = &trace->processes[i];
-        if (!follow->processes[i].has_profile)
+        if (!follow->processes[i].has_profile || process->has_ring)
             continue;
         if (process->has_live && process->state != CUNEI_TRACE_RUNNING)
             return false;

@@ -203,6 +203,7 @@ static int poll_process(struct cunei_trace_follow *follow, size_t index,
     int rc = cunei_follow_process_poll(&follow->processes[index], &poll, follow->choice,
                                        &error);
     *has_more |= poll.has_more;
+    follow->missed += poll.missed;
     if (rc >= 0 || rc == -ENOMEM || guard->rc != 0)
         return rc;
     /* Its rest is passed over. */

@@ -13,11 +13,14 @@
 #include "trace/live.h"
 #include "trace/process_choice.h"
 #include "trace/process_folder.h"
+#include "trace/ring_streams.h"
 #include "trace/trace.h"
 #include "wire/process.h"
 
 /* Bytes of live words that are in memory at a time. */
 #define GATHER_MAX ((size_t)16 << 20)
+/* Bytes of a ring that one poll reads. */
+#define RING_MAX (UINT64_C(64) << 20)
 
 /* A quiet process is looked for in each of so many polls at least; finding out whether
  * it maps its live file takes as long as reading some thousand events. */
@@ -28,7 +31,7 @@ int cunei_follow_process_open(struct cunei_follow_process *follow,
                               struct cunei_trace_error *error)
 {
     *follow = (struct cunei_follow_process){0};
-    *process = (struct cunei_trace_process){.path = strdup(path)};
+    *process = (struct cunei_trace_process){.path = strdup(path), .until = UINT64_MAX};
     int rc = process->path ? cunei_process_folder_load_preamble(process, error)
                            : -ENOMEM;
     if (rc < 0)
@@ -43,6 +46,7 @@ void cunei_follow_process_fini(struct cunei_follow_process *follow)
     for (size_t i = 0; i < follow->stream_count; i++)
         cunei_follow_stream_fini(&follow->streams[i]);
     free(follow->streams);
+    cunei_trace_ring_place_fini(&follow->ring);
     *follow = (struct cunei_follow_process){0};
 }
 
@@ -112,6 +116,23 @@ static int open_live(struct cunei_follow_process *follow,
     return cunei_trace_live_open(live, process);
 }
 
+/* As many as the process has. */
+static int reserve_streams(struct cunei_follow_process *follow,
+                           const struct cunei_trace_process *process)
+{
+    if (process->stream_count == follow->stream_count)
+        return 0;
+    struct cunei_follow_stream *streams =
+        realloc(follow->streams, process->stream_count * sizeof(*streams));
+    if (!streams)
+        return -ENOMEM;
+    memset(streams + follow->stream_count, 0,
+           (process->stream_count - follow->stream_count) * sizeof(*streams));
+    follow->streams = streams;
+    follow->stream_count = process->stream_count;
+    return 0;
+}
+
 /* Streams that came since the last poll. */
 static int add_streams(struct cunei_follow_process *follow,
                        struct cunei_follow_poll *poll, struct cunei_trace_error *error)
@@ -126,17 +147,7 @@ static int add_streams(struct cunei_follow_process *follow,
     }
     if (rc == 0 && (poll->is_final || !live->is_whole))
         rc = cunei_process_folder_add_files(process, error);
-    if (rc < 0 || process->stream_count == follow->stream_count)
-        return rc;
-    struct cunei_follow_stream *streams =
-        realloc(follow->streams, process->stream_count * sizeof(*streams));
-    if (!streams)
-        return -ENOMEM;
-    memset(streams + follow->stream_count, 0,
-           (process->stream_count - follow->stream_count) * sizeof(*streams));
-    follow->streams = streams;
-    follow->stream_count = process->stream_count;
-    return 0;
+    return rc < 0 ? rc : reserve_streams(follow, process);
 }
 
 static int update_functions(struct cunei_follow_process *follow,
@@ -163,9 +174,10 @@ static int gather(struct cunei_follow_process *follow, struct cunei_follow_poll 
     struct cunei_trace_process *process = cunei_follow_process_of(poll);
     int rc = 0;
 
+    /* What is in memory comes after the ring, which all streams share. */
+    size_t most = poll->has_ring ? SIZE_MAX : GATHER_MAX;
     poll->gathered = 0;
-    for (; rc == 0 && *next < follow->stream_count && poll->gathered < GATHER_MAX;
-         ++*next) {
+    for (; rc == 0 && *next < follow->stream_count && poll->gathered < most; ++*next) {
         if (process->streams[*next].stream_class == stream_class)
             rc = cunei_follow_stream_gather(poll, &follow->streams[*next],
                                             &process->streams[*next]);
@@ -203,19 +215,83 @@ static int read_definitions(struct cunei_follow_process *follow,
     return rc;
 }
 
+/* What a poll of the ring works with. */
+struct ring_poll {
+    struct cunei_follow_process *follow;
+    struct cunei_follow_poll *poll;
+};
+
+/* A packet of the ring is checked as one of a file. */
+static int hand_ring_packet(void *context, struct cunei_packet *head)
+{
+    const struct ring_poll *ring = context;
+    struct cunei_trace_process *process = cunei_follow_process_of(ring->poll);
+    struct cunei_trace_stream *stream = NULL;
+
+    int rc = cunei_process_folder_add_stream(process, head->stream, &stream);
+    if (rc == 0)
+        rc = reserve_streams(ring->follow, process);
+    if (rc < 0)
+        return rc;
+    const uint64_t *words = (const uint64_t *)(const void *)head + CUNEI_PACKET_WORDS;
+    struct cunei_trace_packet packet = {
+        .head = head,
+        .words = words,
+        .word_count = (size_t)(head->content_bits / 64) - CUNEI_PACKET_WORDS,
+        .offset = UINT64_MAX};
+    struct cunei_trace_events events =
+        cunei_trace_check_events(process, head, words, packet.word_count);
+    if (events.wrong)
+        return 0;
+    packet.event_count = events.event_count;
+    return cunei_follow_stream_hand_packet(
+        ring->poll, &ring->follow->streams[stream - process->streams], stream, &packet);
+}
+
+/* After the live words were gathered: what was in a buffer is there, or in the ring. */
+static int read_ring(struct cunei_follow_process *follow, struct cunei_follow_poll *poll)
+{
+    struct ring_poll context = {follow, poll};
+    struct cunei_trace_ring ring;
+
+    int rc = cunei_trace_ring_open(&ring, cunei_follow_process_of(poll));
+    if (rc == 0 && ring.is_whole)
+        rc = cunei_trace_ring_continue(&ring, &follow->ring, RING_MAX, poll->is_final,
+                                       hand_ring_packet, &context);
+    cunei_trace_ring_close(&ring);
+    poll->has_more |= rc > 0;
+    return rc < 0 ? rc : 0;
+}
+
 static int read_streams(struct cunei_follow_process *follow,
                         struct cunei_follow_poll *poll, struct cunei_trace_error *error)
 {
+    size_t next = 0;
     int rc = 0;
 
-    for (size_t next = 0; rc == 0 && next < follow->stream_count;) {
+    while (rc == 0 && (next < follow->stream_count || (next == 0 && poll->has_ring))) {
         size_t first = next;
         rc = gather(follow, poll, CUNEI_STREAM_EVENTS, &next);
         if (rc == 0)
             rc = read_definitions(follow, poll, error);
+        if (rc == 0 && poll->has_ring)
+            rc = read_ring(follow, poll);
         if (rc == 0)
             rc = hand_out(follow, poll, CUNEI_STREAM_EVENTS, first, next);
     }
+    return rc;
+}
+
+static int read_all(struct cunei_follow_process *follow, struct cunei_follow_poll *poll,
+                    struct cunei_trace_error *error)
+{
+    struct cunei_trace_process *process = cunei_follow_process_of(poll);
+
+    int rc = cunei_trace_ring_streams_find(process);
+    poll->has_ring = process->has_ring;
+    poll->had_ring = follow->had_ring |= process->has_ring;
+    if (rc == 0)
+        rc = read_streams(follow, poll, error);
     return rc;
 }
 
@@ -251,7 +327,7 @@ static int read_process(struct cunei_follow_process *follow,
     follow->is_chosen |= cunei_trace_is_chosen(process, choice);
     rc = add_streams(follow, poll, error);
     if (rc == 0 && follow->is_chosen)
-        rc = read_streams(follow, poll, error);
+        rc = read_all(follow, poll, error);
     if (poll->handed > 0)
         follow->quiet = 1;
     process->state = cunei_process_folder_state(process, live,

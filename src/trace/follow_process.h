@@ -9,6 +9,7 @@
 
 #include "trace/follow_stream.h"
 #include "trace/functions.h"
+#include "trace/ring.h"
 
 struct cunei_follow_process {
     bool is_chosen;
@@ -20,6 +21,8 @@ struct cunei_follow_process {
     uint64_t tail[2]; /* what the tail was like when it was read */
     bool has_tail;
     uint64_t described_size, described_ns; /* of the description that was read */
+    struct cunei_trace_ring_place ring;
+    bool had_ring;
     unsigned quiet; /* polls since something came */
 };
 

@@ -73,6 +73,8 @@ static int scan_file(struct cunei_follow_poll *poll, struct cunei_follow_stream 
         if (rc < 0)
             break;
     }
+    if (poll->has_ring && stream->stream_class == CUNEI_STREAM_EVENTS)
+        scan.whole = follow->offset; /* what an interrupted recovery left */
     poll->has_more |= scan.whole - follow->offset >= FILE_MAX;
     stream->size = scan.whole;
     cunei_trace_scan_close(&scan);
@@ -117,10 +119,7 @@ static int copy_words(struct cunei_follow_poll *poll,
     return 0;
 }
 
-/*
- * Copy live packets from number `next` on.  A gap before them is one if the next poll
- * finds it again: the packets in it may have been on their way to the file.
- */
+/* Copy live packets from number `next` on. */
 static int copy_live(struct cunei_follow_poll *poll, struct cunei_follow_stream *follow,
                      const struct cunei_packet *heads, unsigned count, uint64_t next)
 {
@@ -130,15 +129,13 @@ static int copy_live(struct cunei_follow_poll *poll, struct cunei_follow_stream 
         heads++;
         count--;
     }
-    if (count == 0)
-        return 0;
-    bool is_doubtful = heads->sequence > next && !poll->is_final &&
-                       follow->doubted != heads->sequence + 1;
-    follow->doubted = heads->sequence > next ? heads->sequence + 1 : 0;
-    if (is_doubtful)
+    /* It is in the ring, or will be, before the next one is handed out. */
+    if (count > 0 && poll->has_ring && !poll->is_final && is_closed(heads))
         return 0;
     /* The second one follows when the first one is in the file. */
-    for (unsigned i = 0; rc == 0 && i < (poll->is_final ? count : 1); i++)
+    if (count > 1 && !poll->is_final)
+        count = 1;
+    for (unsigned i = 0; rc == 0 && i < count; i++)
         rc = copy_words(poll, follow, &heads[i]);
     return rc;
 }
@@ -163,7 +160,9 @@ int cunei_follow_stream_gather(struct cunei_follow_poll *poll,
         limit = heads[i - 1].sequence;
         needs_file |= limit > next || is_closed(&heads[i - 1]);
     }
-    if (needs_file)
+    bool is_in_ring = poll->has_ring && poll->live->is_whole &&
+                      stream->stream_class == CUNEI_STREAM_EVENTS;
+    if (needs_file && !is_in_ring)
         rc = scan_file(poll, follow, stream, limit, &next);
     if (rc < 0 || stream->size - follow->offset >= FILE_MAX)
         return rc;
@@ -215,6 +214,18 @@ static void close_open(struct cunei_follow_stream *follow,
     follow->has_last = true;
     follow->last_sequence = head->sequence;
     follow->last_end = head->timestamp_end;
+    follow->last_discarded = head->events_discarded;
+}
+
+/* Packets between the last one and this one, which the recorder has not dropped. */
+static void count_missed(struct cunei_follow_poll *poll,
+                         const struct cunei_follow_stream *follow,
+                         const struct cunei_packet *head)
+{
+    if (poll->has_ring && follow->has_last &&
+        head->sequence > follow->last_sequence + 1 &&
+        head->events_discarded == follow->last_discarded)
+        poll->missed += head->sequence - follow->last_sequence - 1;
 }
 
 /* It was never written: it ends where it was read last. */
@@ -222,11 +233,14 @@ static int give_up_open(struct cunei_follow_poll *poll,
                         struct cunei_follow_stream *follow,
                         const struct cunei_trace_stream *stream)
 {
-    struct cunei_trace_part part = {
-        .stream = stream, .head = &follow->head, .is_closed = true};
+    struct cunei_trace_part part = {.stream = stream,
+                                    .head = &follow->head,
+                                    .is_closed = true,
+                                    .is_cut = poll->has_ring && !poll->is_final};
 
     if (!follow->is_open)
         return 0;
+    poll->missed += part.is_cut;
     int rc = hand_part(poll, &part);
     close_open(follow, &follow->head);
     return rc;
@@ -259,6 +273,8 @@ int cunei_follow_stream_hand_packet(struct cunei_follow_poll *poll,
     const struct cunei_packet *head = packet->head;
     int rc = 0;
 
+    if (follow->has_last && head->sequence <= follow->last_sequence && poll->had_ring)
+        return 0;
     if (follow->has_last && head->sequence <= follow->last_sequence)
         return note(poll, follow, stream, "the packet's sequence number goes back");
     bool is_continued = continues(follow, head);
@@ -268,8 +284,10 @@ int cunei_follow_stream_hand_packet(struct cunei_follow_poll *poll,
         follow->last_sequence = head->sequence;
         return 0;
     }
-    if (!is_continued)
+    if (!is_continued) {
         rc = give_up_open(poll, follow, stream);
+        count_missed(poll, follow, head);
+    }
     if (rc < 0)
         return rc;
     size_t skip = is_continued ? follow->word_count : 0;
@@ -368,6 +386,19 @@ static int hand_words(struct cunei_follow_poll *poll,
     return rc;
 }
 
+/*
+ * Whether packets are missing before a live one: those may be on their way to the file,
+ * unless the next poll finds the same.
+ */
+static bool is_doubtful(const struct cunei_follow_poll *poll,
+                        struct cunei_follow_stream *follow, uint64_t sequence)
+{
+    uint64_t doubted = follow->doubted;
+
+    follow->doubted = sequence > next_sequence(follow) ? sequence + 1 : 0;
+    return follow->doubted != 0 && doubted != sequence + 1 && !poll->is_final;
+}
+
 static int hand_out_live(struct cunei_follow_poll *poll,
                          struct cunei_follow_stream *follow,
                          const struct cunei_trace_stream *stream,
@@ -376,8 +407,13 @@ static int hand_out_live(struct cunei_follow_poll *poll,
     const char *wrong = NULL;
     int rc = 0;
 
+    if (poll->has_ring && poll->has_more)
+        return 0; /* packets before it are still to come */
+    if (is_doubtful(poll, follow, copy->head.sequence))
+        return 0;
     if (!follow->is_open || !is_same(&follow->head, &copy->head)) {
         rc = give_up_open(poll, follow, stream);
+        count_missed(poll, follow, &copy->head);
         wrong = begin_packet(follow, stream, &copy->head);
     }
     if (rc == 0 && wrong)

@@ -11,6 +11,9 @@
  * Until its thread has written a packet, that is in the live file; so, in this order,
  * none is missed.  A packet ends for the reader when it is read from the file, or when
  * its process has ended.
+ *
+ * Where the process has a ring (wire/ring.h), that stands for the files of events.  It
+ * is read after all live words of a process are gathered, and handed out before them.
  */
 #ifndef CUNEI_TRACE_FOLLOW_STREAM_H
 #define CUNEI_TRACE_FOLLOW_STREAM_H
@@ -38,6 +41,7 @@ struct cunei_follow_stream {
     bool has_last;   /* a packet has ended; of the last one: */
     uint64_t last_sequence;
     uint64_t last_end;
+    uint64_t last_discarded;
     bool is_open; /* a packet was handed out in part: */
     bool is_bad;  /* … and the rest of it is damaged */
     struct cunei_packet head;
@@ -57,11 +61,14 @@ struct cunei_follow_poll {
     size_t index; /* of the process */
     const struct cunei_trace_live *live;
     bool is_final; /* the process has ended: what is there is all */
+    bool has_ring; /* packets of events are in a ring, not in files */
+    bool had_ring; /* the same before; it may have become files since */
     bool has_more; /* out: not all of it was gathered */
     int (*read)(void *context, const struct cunei_trace_part *part);
     void *context;
     size_t gathered;  /* bytes of memory with live words */
     uint64_t handed;  /* words that were handed out */
+    uint64_t missed;  /* packets that were overwritten */
 };
 
 static inline struct cunei_trace_process *cunei_follow_process_of(

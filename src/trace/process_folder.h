@@ -10,8 +10,6 @@
 
 struct cunei_trace_error;
 struct cunei_trace_live;
-struct cunei_trace_process;
-struct cunei_trace_stream;
 
 /* Whether a folder is one: it holds metadata.  Negative errno if that is unknown.
  */

@@ -146,6 +146,19 @@ static int copy_packet(const struct cunei_trace_ring *ring, uint64_t first,
            cunei_ring_blocks(packet->packet_bits / 8) == count;
 }
 
+uint64_t cunei_trace_ring_count(const struct cunei_trace_ring *ring, uint64_t position)
+{
+    return count_blocks(ring, position % ring->head.block_count);
+}
+
+int cunei_trace_ring_copy(const struct cunei_trace_ring *ring, uint64_t position,
+                          struct cunei_packet *packet)
+{
+    uint64_t first = position % ring->head.block_count;
+
+    return copy_packet(ring, first, count_blocks(ring, first), packet);
+}
+
 static int compare_positions(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -201,8 +214,7 @@ int cunei_trace_ring_read(struct cunei_trace_ring *ring, uint64_t from,
     if (!packet)
         rc = -ENOMEM;
     for (size_t i = 0; rc >= 0 && i < count; i++) {
-        uint64_t first = positions[i] % ring->head.block_count;
-        rc = copy_packet(ring, first, count_blocks(ring, first), packet);
+        rc = cunei_trace_ring_copy(ring, positions[i], packet);
         if (rc > 0)
             rc = take(context, packet);
     }

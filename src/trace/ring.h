@@ -32,6 +32,13 @@ struct cunei_trace_ring {
     uint64_t complete_from;
 };
 
+/* How far a ring was read by one who follows it; begins empty.  Private but for that. */
+struct cunei_trace_ring_place {
+    uint64_t next;     /* positions before this were looked at … */
+    uint64_t *pending; /* owned: … but for these, which are being written */
+    size_t pending_count, pending_capacity;
+};
+
 /* A missing ring is not an error; other failures to open or read it are. */
 int cunei_trace_ring_open(struct cunei_trace_ring *ring,
                           const struct cunei_trace_process *process);
@@ -46,5 +53,23 @@ void cunei_trace_ring_close(struct cunei_trace_ring *ring);
 int cunei_trace_ring_read(struct cunei_trace_ring *ring, uint64_t from,
                           int (*take)(void *context, struct cunei_packet *packet),
                           void *context);
+
+/*
+ * The same for the packets that were not handed out before.  Returns 0, or 1: after
+ * `max` bytes there are more; the next call continues.  What is written just now comes
+ * later, unless `is_final`.
+ */
+int cunei_trace_ring_continue(struct cunei_trace_ring *ring,
+                              struct cunei_trace_ring_place *place, uint64_t max,
+                              bool is_final,
+                              int (*take)(void *context, struct cunei_packet *packet),
+                              void *context);
+void cunei_trace_ring_place_fini(struct cunei_trace_ring_place *place);
+
+/* Private to the room.  How many blocks from the one at `position` on are one packet's,
+ * and a copy of it: 1: it is whole, 0: it was overwritten meanwhile, or is none. */
+uint64_t cunei_trace_ring_count(const struct cunei_trace_ring *ring, uint64_t position);
+int cunei_trace_ring_copy(const struct cunei_trace_ring *ring, uint64_t position,
+                          struct cunei_packet *packet);
 
 #endif

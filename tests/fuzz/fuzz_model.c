@@ -113,7 +113,7 @@ static void read_parts(struct readings *readings, const struct cunei_packet *hea
         at = end;
     }
     if (count > 0)
-        cunei_piece_end_packet(&readings->growing, head);
+        cunei_piece_end_packet(&readings->growing, head, false);
     take_turns(readings);
 }
 

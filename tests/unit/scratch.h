@@ -22,6 +22,7 @@ struct scratch {
     char directory[64];
     uint32_t first;     /* the id of f0 */
     uint64_t max_bytes; /* as the recorder's option; 0 unless set */
+    uint64_t keep_size; /* of a ring; 0 unless set */
     /* Its hooks; NULL unless set. */
     void (*poked)(bool top_is_open);
     void (*alarmed)(void);

@@ -31,7 +31,7 @@
  *
  *     cunei_profile_read(&profile, &piece, packet, words, word_count);
  *     cunei_profile_continue(&profile, &piece, packet, more, more_count);
- *     cunei_piece_end_packet(&piece, packet);
+ *     cunei_piece_end_packet(&piece, packet, false);
  *     cunei_profile_seal(&profile, &piece);
  *     …
  *     cunei_profile_reopen(&profile, &piece);

@@ -198,12 +198,13 @@ int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *
 }
 
 void cunei_piece_end_packet(struct cunei_piece *piece,
-                            const struct cunei_packet *packet)
+                            const struct cunei_packet *packet, bool is_cut)
 {
     if (piece->thread_count > 0)
         take_end(&piece->threads[piece->thread_count - 1], packet);
     /* Lost while it was written; where in it is not known. */
-    piece->lost |= packet->events_discarded != piece->discarded;
+    piece->lost |= is_cut || packet->events_discarded != piece->discarded;
+    piece->gap.missing += is_cut;
     piece->last_sequence = packet->sequence;
     piece->discarded = packet->events_discarded;
 }

@@ -11,9 +11,10 @@
 int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *piece,
                              const struct cunei_packet *packet, bool has_events);
 
-/* The packet that was read last has ended, its head is final. */
+/* The packet that was read last has ended, its head is final; `is_cut`: what came last
+ * in it is not known. */
 void cunei_piece_end_packet(struct cunei_piece *piece,
-                            const struct cunei_packet *packet);
+                            const struct cunei_packet *packet, bool is_cut);
 
 /* End a piece's reading; the profile may read another one then. */
 int cunei_profile_seal(struct cunei_profile *profile, struct cunei_piece *piece);
