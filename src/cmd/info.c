@@ -44,6 +44,7 @@ static const struct {
     [CUNEI_TRACE_EXITED] = {"ended", "ended"},
     [CUNEI_TRACE_TERMINATED] = {"terminated", "terminated"},
     [CUNEI_TRACE_KILLED] = {"killed", "killed"},
+    [CUNEI_TRACE_SNAPSHOT] = {"snapshot", "running at the snapshot"},
     [CUNEI_TRACE_REPLACED] = {"replaced", "replaced by execv"},
 };
 
