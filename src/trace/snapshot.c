@@ -30,10 +30,10 @@ struct work {
     int folder; /* of the process in it */
     struct cunei_trace_view view;
     struct cunei_trace_process process;
-    struct cunei_trace_live live;
     uint64_t from;    /* tick: packets that end before it are left out */
     bool has_packets; /* of the window */
     uint64_t *packet; /* room for one; owned */
+    struct cunei_trace_live live;
 };
 
 static int cannot_write(struct work *work, int rc, const char *name)
