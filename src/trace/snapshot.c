@@ -117,7 +117,7 @@ static int copy_file(struct work *work, const struct cunei_trace_stream *stream,
 }
 
 /* What is in order of a live packet, closed. */
-static int copy_live(struct work *work, struct cunei_packet *packet, bool is_last,
+static int copy_live(struct work *work, struct cunei_packet *packet,
                      struct output *output)
 {
     struct cunei_trace_events events = cunei_trace_check_events(
@@ -133,8 +133,6 @@ static int copy_live(struct work *work, struct cunei_packet *packet, bool is_las
         return 0;
     packet->content_bits = 64 * (CUNEI_PACKET_WORDS + events.word_count);
     packet->packet_bits = packet->content_bits;
-    if (is_last)
-        packet->flags |= CUNEI_PACKET_LAST;
     work->has_packets |= packet->stream_class == CUNEI_STREAM_EVENTS;
     return put(work, output, packet);
 }
@@ -152,7 +150,7 @@ static int copy_stream(struct work *work, struct cunei_trace_stream *stream)
     } else
         rc = copy_file(work, stream, &output);
     for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
-        rc = copy_live(work, stream->live[i], i == 1 || !stream->live[i + 1], &output);
+        rc = copy_live(work, stream->live[i], &output);
     if (output.fd >= 0)
         close(output.fd);
     return rc;
