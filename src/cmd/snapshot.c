@@ -83,24 +83,30 @@ static uint64_t needed_mib(const struct cunei_snapshot *snapshot, uint64_t held_
 }
 
 /* The time that was asked for does not fit in the ring. */
-static void note_short(const struct cunei_snapshot *snapshot, uint64_t held_ns)
+static void note_short(const struct cunei_snapshot *snapshot, uint64_t held_ns,
+                       bool is_last)
 {
-    struct cunei_buffer held = {0}, asked = {0}, size = {0};
+    struct cunei_buffer held = {0}, asked = {0}, size = {0}, time = {0};
 
     if (!snapshot->ring_bytes || held_ns >= snapshot->asked_ns)
         return;
     cunei_format_duration(&held, held_ns);
     cunei_format_duration(&asked, snapshot->asked_ns);
     cunei_format_size(&size, snapshot->ring_bytes);
+    cunei_buffer_format(&time, "%gs",
+                        (double)snapshot->asked_ns / (double)CUNEI_NS_PER_S);
     cunei_cmd_note("only the last %s are complete, not %s: a ring of %s did not "
-                   "suffice; record with a larger one, about --keep %" PRIu64 "M",
-                   held.data, asked.data, size.data, needed_mib(snapshot, held_ns));
+                   "suffice; record with a larger one, about --keep %s%s%" PRIu64 "M",
+                   held.data, asked.data, size.data, is_last ? "" : time.data,
+                   is_last ? "" : ",", needed_mib(snapshot, held_ns));
     cunei_buffer_fini(&held);
     cunei_buffer_fini(&asked);
     cunei_buffer_fini(&size);
+    cunei_buffer_fini(&time);
 }
 
-static void print_summary(const struct cunei_snapshot *snapshot, const char *shown)
+static void print_summary(const struct cunei_snapshot *snapshot, const char *shown,
+                          bool is_last)
 {
     uint64_t held_ns =
         snapshot->complete_ns && snapshot->complete_ns < snapshot->until_ns
@@ -122,7 +128,7 @@ static void print_summary(const struct cunei_snapshot *snapshot, const char *sho
         cunei_cmd_note("%" PRIu64 " damaged packet%s copied in part", snapshot->damaged,
                        snapshot->damaged == 1 ? " was" : "s were");
     if (held_ns)
-        note_short(snapshot, held_ns);
+        note_short(snapshot, held_ns, is_last);
     cunei_buffer_fini(&text);
 }
 
@@ -143,7 +149,7 @@ static int copy(const struct values *values, const char *trace,
     if (fd >= 0)
         close(fd);
     if (rc == 0 && !values->quiet)
-        print_summary(&snapshot, to->shown);
+        print_summary(&snapshot, to->shown, values->last_ns > 0);
     if (rc == 0)
         return EXIT_SUCCESS;
     if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)

@@ -87,8 +87,8 @@ static int run(struct command *command)
         return -errno;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = clone(make, command->stack + 2 * STACK_SIZE, CLONE_VM | CLONE_VFORK,
-                        command);
+    pid_t child =
+        clone(make, command->stack + 2 * STACK_SIZE, CLONE_VM | CLONE_VFORK, command);
     int rc = child < 0 ? -errno : 0;
     if (child > 0)
         (void)waitpid(child, NULL, __WCLONE);
