@@ -44,6 +44,7 @@ static const struct {
     [CUNEI_TRACE_EXITED] = {"ended", "ended"},
     [CUNEI_TRACE_TERMINATED] = {"terminated", "terminated"},
     [CUNEI_TRACE_KILLED] = {"killed", "killed"},
+    [CUNEI_TRACE_SNAPSHOT] = {"snapshot", "running at the snapshot"},
     [CUNEI_TRACE_REPLACED] = {"replaced", "replaced by execv"},
 };
 
@@ -228,6 +229,25 @@ static void put_choice(struct cunei_buffer *out,
     }
 }
 
+/* How much of it was kept, and since when nothing is missing. */
+static void put_kept(struct cunei_buffer *out, const struct cunei_process *description)
+{
+    if (!description->keep && !description->complete_ns)
+        return;
+    put_row(out, "kept");
+    if (description->keep_ns)
+        put_duration(out, description->keep_ns);
+    if (description->keep) {
+        cunei_buffer_append_text(out, description->keep_ns ? " in " : "");
+        put_size(out, description->keep);
+    }
+    if (description->complete_ns) {
+        cunei_buffer_append_text(out, description->keep ? ", " : "");
+        cunei_buffer_append_text(out, "complete since ");
+        put_start(out, description->complete_ns);
+    }
+}
+
 static void put_process(struct cunei_buffer *out,
                         const struct cunei_trace_process *process,
                         const struct cunei_info_count *inventory, unsigned width)
@@ -263,6 +283,7 @@ static void put_process(struct cunei_buffer *out,
     }
     put_hook(out, description);
     put_choice(out, description, inventory);
+    put_kept(out, description);
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -331,6 +352,10 @@ static void put_json_process(struct cunei_buffer *out,
         {"packets", inventory->packets},
         {"events", inventory->events},
         {"budget_millionths", description->budget},
+        {"keep_bytes", description->keep},
+        {"keep_ns", description->keep_ns},
+        {"complete_ns", description->complete_ns},
+        {"snapshot_ns", description->snapshot_ns},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
         {"taken", description->taken},

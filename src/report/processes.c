@@ -258,9 +258,10 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
 }
 
 static const char *const state_names[] = {
-    [CUNEI_TRACE_ENDED] = "ended",   [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_EXITED] = "ended",  [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed", [CUNEI_TRACE_REPLACED] = "replaced",
+    [CUNEI_TRACE_ENDED] = "ended",      [CUNEI_TRACE_RUNNING] = "recording",
+    [CUNEI_TRACE_EXITED] = "ended",     [CUNEI_TRACE_TERMINATED] = "terminated",
+    [CUNEI_TRACE_KILLED] = "killed",    [CUNEI_TRACE_REPLACED] = "replaced",
+    [CUNEI_TRACE_SNAPSHOT] = "running",
 };
 
 static void put_words(struct cunei_json *json, const char *key, char *const *words,

@@ -28,7 +28,8 @@ struct cunei_trace_view {
     int ring_folder;        /* … here, instead of copies in memory */
     bool has_until;         /* of a running process, leave out events … */
     uint64_t until_counter; /* … after this, on the counter of the machine */
-    uint64_t last_ns;       /* and packets that end longer before; 0: none */
+    uint64_t last_ns;       /* and packets that end longer before it; 0: none */
+    uint64_t from_ns;       /* the same for others, on the wall clock */
 };
 
 /* The stream with this number, added if it is new. */

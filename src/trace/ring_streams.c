@@ -81,8 +81,8 @@ static int add_packet(void *context, struct cunei_packet *packet)
     if (!is_in_order(stream, packet) ||
         !cunei_trace_packet_trim(packet, making->window->until))
         return 0;
-    int rc = stream->size == 0 && stream->fd < 0 ? begin_stream(making, packet->stream)
-                                                 : 0;
+    int rc =
+        stream->size == 0 && stream->fd < 0 ? begin_stream(making, packet->stream) : 0;
     if (rc == 0)
         rc = cunei_trace_file_write(stream->fd, packet, packet->packet_bits / 8,
                                     stream->size);
@@ -164,11 +164,12 @@ static uint64_t wanted_from(const struct cunei_trace_process *process,
 
 int cunei_trace_ring_streams_find(struct cunei_trace_process *process)
 {
-    struct cunei_trace_hidden file;
+    struct cunei_trace_ring ring;
 
-    int rc = cunei_trace_hidden_open(&file, CUNEI_RING_NAME, process);
-    process->has_ring = file.is_there;
-    cunei_trace_hidden_close(&file);
+    int rc = cunei_trace_ring_open(&ring, process);
+    process->has_ring = ring.file.is_there;
+    process->last_tick = ring.last_end;
+    cunei_trace_ring_close(&ring);
     return rc;
 }
 
@@ -181,8 +182,11 @@ int cunei_trace_ring_streams_load(struct cunei_trace_process *process,
     int rc = cunei_trace_ring_open(&ring, process);
     process->has_ring = ring.file.is_there;
     if (rc == 0 && ring.is_whole) {
-        rc = make_streams(&making, &ring, wanted_from(process, &ring, window));
-        process->complete_from = ring.complete_from;
+        process->from = wanted_from(process, &ring, window);
+        rc = make_streams(&making, &ring, process->from);
+        process->complete_from =
+            ring.complete_from > process->from ? ring.complete_from : process->from;
+        process->last_tick = ring.last_end;
     }
     cunei_trace_ring_close(&ring);
     return rc;

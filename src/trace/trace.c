@@ -75,8 +75,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
 static bool has_lost_events(const struct cunei_trace_process *process)
 {
     if (process->state != CUNEI_TRACE_ENDED || process->has_ring ||
-        process->description.lost > 0 ||
-        process->description.write_cpu_ns == 0)
+        process->description.lost > 0 || process->description.write_cpu_ns == 0)
         return false;
     for (size_t i = 0; i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)

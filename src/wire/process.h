@@ -44,6 +44,9 @@ struct cunei_process {
     uint64_t budget;        /* for both, in millionths of the run time; 0: no limit */
     uint64_t keep;          /* bytes of the ring (wire/ring.h); 0: all is kept … */
     uint64_t keep_ns;       /* … and the time that was asked for; 0: none */
+    uint64_t snapshot_ns;   /* wall clock: of the snapshot that this is part of */
+    uint64_t complete_ns;   /* wall clock: events before may be missing; 0: none */
+    bool running;           /* when the snapshot was made */
     uint64_t stop_errno;    /* of a write that failed; 0: none, or --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */
