@@ -75,7 +75,7 @@ void cunei_recorder_count_lost_threads(uint64_t count);
 
 /* Why decorated functions are not recorded, in a recording of nothing else (see
  * python/refusal_reason.h). */
-void cunei_recorder_set_unheard_reason(int reason);
+void cunei_recorder_set_decorated_refusal(int reason);
 
 bool cunei_recorder_is_on(void);
 
