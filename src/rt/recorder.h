@@ -10,7 +10,6 @@
 #define CUNEI_RT_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "rt/recorder_hooks.h"
