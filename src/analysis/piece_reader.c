@@ -7,8 +7,6 @@
 #include "base/cores.h"
 #include "base/units.h"
 #include "base/work_pool.h"
-#include "model/facts/call_edges.h"
-#include "model/facts/call_tree.h"
 #include "model/walk/packet_cut.h"
 
 #define PIECE_MIN (8 * CUNEI_MIB)

@@ -195,11 +195,11 @@ static void put_hook(struct cunei_buffer *out, const struct cunei_process *descr
         return;
     put_row(out, "hook");
     show(out, description->instrumenter);
-    if (description->taken) {
+    if (description->lost_threads) {
         cunei_buffer_append_text(out, ", missing in part of ");
-        put_counted(out, description->taken, "thread");
+        put_counted(out, description->lost_threads, "thread");
     }
-    if (description->unheard)
+    if (description->decorated_refusal)
         cunei_buffer_append_text(out, ", missing in decorated functions");
 }
 
@@ -358,7 +358,7 @@ static void put_json_process(struct cunei_buffer *out,
         {"snapshot_ns", description->snapshot_ns},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
-        {"taken", description->taken},
+        {"lost_threads", description->lost_threads},
         {"lost", description->lost},
         {"lost_no_stream", description->lost_no_stream},
         {"lost_no_space", description->lost_no_space},
@@ -387,8 +387,8 @@ static void put_json_process(struct cunei_buffer *out,
     for (size_t i = 0; i < CUNEI_INFO_KINDS; i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, cunei_info_kinds[i].key,
                             cunei_info_count_of(inventory, i));
-    cunei_buffer_format(out, ",\"unheard\":%s,\"full\":%s,\"damaged\":%s}",
-                        description->unheard ? "true" : "false",
+    cunei_buffer_format(out, ",\"decorated_lost\":%s,\"full\":%s,\"damaged\":%s}",
+                        description->decorated_refusal ? "true" : "false",
                         description->full ? "true" : "false",
                         inventory->rc < 0 ? "true" : "false");
 }

@@ -3,9 +3,7 @@
 #include "model/facts/call_tree.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/function_numbers.h"
 #include "model/facts/import_system.h"

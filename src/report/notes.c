@@ -2,7 +2,6 @@
 #include "report/notes.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/function_numbers.h"

@@ -2,7 +2,6 @@
 #include "text/names.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

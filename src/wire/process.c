@@ -27,9 +27,10 @@ static const struct field {
     {                                                            \
 #name, kind, false, offsetof(struct cunei_process, name) \
     }
-#define CHANGING(kind, name)                                    \
-    {                                                           \
-#name, kind, true, offsetof(struct cunei_process, name) \
+#define CHANGING(kind, name) CHANGING_AS(kind, #name, name)
+#define CHANGING_AS(kind, key, name)                          \
+    {                                                         \
+        key, kind, true, offsetof(struct cunei_process, name) \
     }
     FIELD(FIELD_NUMBER, pid),
     FIELD(FIELD_NUMBER, parent),
@@ -65,8 +66,8 @@ static const struct field {
     CHANGING(FIELD_NUMBER, stop_errno),
     CHANGING(FIELD_FLAG, full),
     CHANGING(FIELD_NUMBER, interpreters),
-    CHANGING(FIELD_NUMBER, taken),
-    CHANGING(FIELD_NUMBER, unheard),
+    CHANGING_AS(FIELD_NUMBER, "taken", lost_threads),
+    CHANGING_AS(FIELD_NUMBER, "unheard", decorated_refusal),
     CHANGING(FIELD_NUMBER, exit_status),
     CHANGING(FIELD_FLAG, left),
     CHANGING(FIELD_FLAG, exited),
@@ -75,6 +76,7 @@ static const struct field {
     CHANGING(FIELD_FLAG, ended),
 #undef FIELD
 #undef CHANGING
+#undef CHANGING_AS
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))

@@ -59,10 +59,10 @@ struct cunei_process {
     uint64_t cpu_ns;       /* since then, up to end_ns */
     uint64_t interpreters; /* subinterpreters that were not recorded */
     bool c_calls;          /* calls of C functions are recorded */
-    uint64_t taken;        /* threads in which the program replaced our hook */
+    uint64_t lost_threads; /* in which the program replaced our hook */
     /* Why decorated functions were not recorded, if only they should have been
      * (python/refusal_reason.h); 0: they were. */
-    uint64_t unheard;
+    uint64_t decorated_refusal;
     char *host;         /* owned, as all that follow; NULL where unknown */
     char *python;       /* "CPython 3.13.0" */
     char *instrumenter; /* python/instrumenter.h */

@@ -2,7 +2,6 @@
 #include "cmd/common/export_option.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

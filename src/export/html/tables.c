@@ -11,7 +11,6 @@
 #include "export/selection.h"
 #include "text/names.h"
 #include "trace/exit_words.h"
-#include "trace/trace.h"
 
 #define HANDLERS_MAX 4u
 

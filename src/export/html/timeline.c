@@ -8,7 +8,6 @@
 
 #include "export/encode_pieces.h"
 #include "export/encoder.h"
-#include "export/export.h"
 #include "export/html/counter_tracks.h"
 #include "export/html/html.h"
 #include "export/html/timeline_notes.h"

@@ -13,7 +13,6 @@
 #define CUNEI_MODEL_FACTS_CALL_TREE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/map.h"

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/units.h"
 #include "model/facts/call_edges.h"

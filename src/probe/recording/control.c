@@ -3,7 +3,6 @@
 
 #include "probe/recording/control.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
