@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A fork while the clock passes a multiple of 2⁴⁰ ticks, which begins a trace.
 
-Events hold the lower 40 bits of a tick.  A child that reads its clock just before such a
-multiple and starts recording just after it has an event from before tick 0.
+Events hold the lower 40 bits of a tick.  A child that reads its clock just before such
+a multiple and starts recording just after it has an event from before tick 0.
 """
 
 import json
