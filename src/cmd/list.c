@@ -26,6 +26,7 @@
 #include "trace/recorded_words.h"
 #include "trace/recordings.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 /* Rates are measured for so long. */
 #define MEASURED_NS (100 * CUNEI_NS_PER_MS)

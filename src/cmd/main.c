@@ -15,6 +15,7 @@
 #include "cmd/suggest/suggestion.h"
 #include "trace/process_folder.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 static const struct cunei_cmd *const commands[] = {
     &cunei_cmd_run,     &cunei_cmd_record,  &cunei_cmd_report, &cunei_cmd_view,

@@ -22,7 +22,9 @@
 #include "trace/packet_scan.h"
 #include "trace/packet_trim.h"
 #include "trace/process.h"
+#include "trace/process_streams.h"
 #include "trace/ring_streams.h"
+#include "trace/view.h"
 #include "trace/writer_alive.h"
 #include "wire/live_place.h"
 #include "wire/ring.h"
@@ -110,50 +112,14 @@ static int compare_streams(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static struct cunei_trace_stream *find_stream(const struct cunei_trace_process *process,
-                                              uint64_t number)
-{
-    for (size_t i = 0; i < process->stream_count; i++) {
-        if (process->streams[i].number == number)
-            return &process->streams[i];
-    }
-    return NULL;
-}
-
-/* Slots are found by number, in order, before files are: a stream is added once. */
-static int add_stream(struct cunei_trace_process *process, uint64_t number)
-{
-    char name[32];
-
-    if (!CUNEI_VECTOR_RESERVE_ONE(process->streams, process->stream_count))
-        return -ENOMEM;
-    (void)snprintf(name, sizeof(name), "s%" PRIu64, number);
-    char *path = cunei_trace_path(process->path, name);
-    if (!path)
-        return -ENOMEM;
-    process->streams[process->stream_count++] =
-        (struct cunei_trace_stream){.path = path, .number = number};
-    return 0;
-}
-
-int cunei_process_folder_add_stream(struct cunei_trace_process *process,
-                                    uint64_t number, struct cunei_trace_stream **stream)
-{
-    int rc = find_stream(process, number) ? 0 : add_stream(process, number);
-
-    if (rc == 0)
-        *stream = find_stream(process, number);
-    return rc;
-}
-
 int cunei_process_folder_add_slots(struct cunei_trace_process *process,
                                    const struct cunei_trace_live *live, uint32_t first)
 {
     for (uint32_t i = first; live->is_whole && i < live->stream_count; i++) {
-        int rc = add_stream(process, i);
+        struct cunei_trace_stream *stream = NULL;
+        int rc = cunei_process_streams_add(process, i, &stream);
         if (rc == 0)
-            rc = cunei_trace_live_class(
-                live, i, &process->streams[process->stream_count - 1].stream_class);
+            rc = cunei_trace_live_class(live, i, &stream->stream_class);
         if (rc < 0)
             return rc;
     }
@@ -252,8 +218,9 @@ int cunei_process_folder_add_files(struct cunei_trace_process *process,
         return cunei_trace_fail(error, -errno, "'%s' cannot be listed", process->path);
     for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
         int64_t number = stream_number(entry->d_name);
-        if (number >= 0 && !find_stream(process, (uint64_t)number))
-            rc = add_stream(process, (uint64_t)number);
+        struct cunei_trace_stream *stream = NULL;
+        if (number >= 0)
+            rc = cunei_process_streams_add(process, (uint64_t)number, &stream);
     }
     closedir(folder);
     return rc;
@@ -304,20 +271,6 @@ static int measure(struct cunei_trace_process *process,
     return rc > 0 ? 0 : rc;
 }
 
-void cunei_process_folder_drop_written(struct cunei_trace_stream *stream, uint64_t last)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        if (stream->live[i] && stream->live[i]->sequence <= last) {
-            free(stream->live[i]);
-            stream->live[i] = NULL;
-        }
-    }
-    if (!stream->live[0]) {
-        stream->live[0] = stream->live[1];
-        stream->live[1] = NULL;
-    }
-}
-
 static int measure_streams(struct cunei_trace_process *process,
                            struct cunei_trace_error *error)
 {
@@ -331,7 +284,7 @@ static int measure_streams(struct cunei_trace_process *process,
         if (rc < 0)
             return cunei_trace_fail_to_read(error, rc, stream->path);
         if (has_packets)
-            cunei_process_folder_drop_written(stream, last);
+            cunei_process_streams_drop_written(stream, last);
     }
     return 0;
 }

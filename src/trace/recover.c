@@ -20,6 +20,7 @@
 #include "trace/functions.h"
 #include "trace/live.h"
 #include "trace/process_folder.h"
+#include "trace/view.h"
 #include "trace/writer_alive.h"
 #include "wire/ring.h"
 #include "wire/temporary_name.h"

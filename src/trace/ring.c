@@ -216,10 +216,11 @@ int cunei_trace_ring_read(struct cunei_trace_ring *ring, uint64_t from,
         rc = -ENOMEM;
     for (size_t i = 0; rc >= 0 && i < count; i++) {
         rc = cunei_trace_ring_copy(ring, positions[i], packet);
+        uint64_t end = ring->table[positions[i] % ring->head.block_count].end;
+        if (rc == 0 && end > ring->complete_from)
+            ring->complete_from = end;
         if (rc > 0)
             rc = take(context, packet);
-        else if (rc == 0 && ring->table[first].end > ring->complete_from)
-            ring->complete_from = ring->table[first].end;
     }
     free(packet);
     free(positions);

@@ -13,7 +13,7 @@
 #include "trace/file.h"
 #include "trace/packet_trim.h"
 #include "trace/process.h"
-#include "trace/process_folder.h"
+#include "trace/process_streams.h"
 #include "trace/ring.h"
 #include "wire/live.h"
 
@@ -57,7 +57,7 @@ static int begin_stream(struct making *making, uint64_t number)
 {
     struct cunei_trace_stream *stream = NULL;
 
-    int rc = cunei_process_folder_add_stream(making->process, number, &stream);
+    int rc = cunei_process_streams_add(making->process, number, &stream);
     if (rc < 0)
         return rc;
     int fd = open_stream(making, stream);
@@ -111,7 +111,7 @@ static void hand_over(struct making *making)
         stream->is_kept = true;
         stream->fd = made->fd;
         made->fd = -1;
-        cunei_process_folder_drop_written(stream, made->last_sequence);
+        cunei_process_streams_drop_written(stream, made->last_sequence);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "trace/packet_trim.h"
 #include "trace/process_folder.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 #define PRIVATE_MODE 0700
 

@@ -13,6 +13,7 @@
 #include "base/vector.h"
 #include "trace/file.h"
 #include "trace/process_folder.h"
+#include "trace/view.h"
 
 static int add_process(struct cunei_trace *trace, const char *path,
                        const struct cunei_trace_view *view,
@@ -94,7 +95,8 @@ static int find_lost_events(struct cunei_trace *trace)
             continue;
         (void)cunei_trace_fail(&error, -EBADMSG, "the streams of '%s' are missing",
                                trace->processes[i].path);
-        rc = cunei_trace_add_damage(trace, cunei_trace_folder(&trace->processes[i]), &error);
+        rc = cunei_trace_add_damage(trace, cunei_trace_folder(&trace->processes[i]),
+                                    &error);
     }
     return rc;
 }

@@ -17,6 +17,7 @@
 #include "trace/process_folder.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 void cunei_cmd_recover_options_init(struct cunei_trace_recover_options *options)
 {
