@@ -5,17 +5,16 @@ const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const isComparison = Boolean(data.sides);
 
-// Control and direction characters in a name are shown as codes.
+// Characters that control, turn or hide text, as in src/base/text.c, and bytes that are
+// not UTF-8 are shown as codes.
+const unsafe =
+    /[\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 const visible = (text) =>
-    text.replace(
-        /[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-        (c) => {
-            const code = c.charCodeAt(0).toString(16);
-            return code.length > 2
-                ? `\\u${code.padStart(4, "0")}`
-                : `\\x${code.padStart(2, "0")}`;
-        },
-    );
+    text.replace(unsafe, (c) => {
+        const code = c.codePointAt(0).toString(16);
+        if (code.length <= 2) return `\\x${code.padStart(2, "0")}`;
+        return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+    });
 
 // Regions: blocks, and decorated functions under the name of their region.
 const regions = new Map(data.tags ?? []);

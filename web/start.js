@@ -114,7 +114,8 @@ function start() {
     paint();
     $("program").textContent = visible(data.program);
     document.title = `${visible(data.program)} · cunei`;
-    $("facts").textContent = [data.python, data.facts].filter(Boolean).join(" · ");
+    const facts = [data.python, data.facts].filter(Boolean).join(" · ");
+    $("facts").textContent = visible(facts);
     for (const tab of document.querySelectorAll("[role=tab]")) {
         const name = tab.id.slice(4);
         tab.hidden = !views[name];

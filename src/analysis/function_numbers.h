@@ -9,7 +9,7 @@
 struct cunei_analysis_function;
 
 /*
- * Mean and quantiles are of single activations, as the maximum: of those whose begin
+ * Mean and quantiles are of single activations, as the maximum: of those whose start
  * and end were recorded, each activation of a recursion by itself.  0 if there is none.
  * The mean also counts activations that a budget estimated.
  */

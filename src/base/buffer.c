@@ -72,6 +72,13 @@ void cunei_buffer_grow(struct cunei_buffer *buffer, const char *end)
     buffer->data[buffer->size] = '\0';
 }
 
+void cunei_buffer_cut(struct cunei_buffer *buffer, size_t size)
+{
+    buffer->size = size;
+    if (buffer->data)
+        buffer->data[size] = '\0';
+}
+
 void cunei_buffer_clear(struct cunei_buffer *buffer)
 {
     buffer->size = 0;

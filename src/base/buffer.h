@@ -43,7 +43,8 @@ static inline const char *cunei_buffer_text(const struct cunei_buffer *buffer)
     return buffer->data ? buffer->data : "";
 }
 
-/* Empty it and keep its memory. */
+/* Shorten it and keep its memory; empty it. */
+void cunei_buffer_cut(struct cunei_buffer *buffer, size_t size);
 void cunei_buffer_clear(struct cunei_buffer *buffer);
 void cunei_buffer_fini(struct cunei_buffer *buffer);
 

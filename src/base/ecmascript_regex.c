@@ -341,7 +341,7 @@ static int open_group(struct scanner *scanner)
 
     if (at[1] == '?' && at[2] != ':')
         return fail(scanner, scanner->place,
-                    "of groups that begin with (?, only (?:…) is supported");
+                    "(?:…) is the only supported group that begins with (?");
     put(scanner, "(", 1);
     scanner->place += at[1] == '?' ? 3 : 1;
     scanner->depth++;

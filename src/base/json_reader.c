@@ -38,13 +38,6 @@ static int take_digits(struct cunei_syntax *syntax, uint32_t *unit)
     return 0;
 }
 
-static void put_point(struct cunei_buffer *out, uint32_t point)
-{
-    char bytes[4];
-
-    cunei_buffer_append(out, bytes, cunei_text_encode(point, bytes));
-}
-
 /* Behind \u: one unit, or two that belong together. */
 static int take_unicode(struct cunei_syntax *syntax, struct cunei_buffer *out)
 {
@@ -67,7 +60,7 @@ static int take_unicode(struct cunei_syntax *syntax, struct cunei_buffer *out)
         return cunei_syntax_fail(syntax, begin, "a string must not contain a NUL here");
     if (point >= 0xd800 && point < 0xe000)
         return cunei_syntax_fail(syntax, begin, "this is half of a surrogate pair");
-    put_point(out, point);
+    cunei_text_put_character(out, point);
     return 0;
 }
 

@@ -186,8 +186,9 @@ int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char
     struct cunei_pattern pattern = {.include = include};
     int rc = pattern_init(&pattern, text, error, error_size);
     if (rc == 0 && patterns->expression_bytes + pattern.bytes > CUNEI_REGEX_MAX_BYTES)
-        rc = refuse("the expressions before it and it need too much memory; use fewer",
-                    error, error_size);
+        rc = refuse(
+            "with the expressions before it, it needs too much memory; use fewer",
+            error, error_size);
     if (rc < 0) {
         pattern_fini(&pattern);
         return rc;

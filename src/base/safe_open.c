@@ -37,6 +37,21 @@ int cunei_safe_open_folder(int at, const char *path, struct stat *status)
     return look_at(fd, status);
 }
 
+int cunei_safe_open_directory(const char *path, const struct cunei_file_id *id)
+{
+    struct stat status;
+
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    fd = look_at(fd, &status);
+    bool is_any = id->device == 0 && id->inode == 0;
+    if (fd < 0 || is_any || cunei_file_id_is(id, &status))
+        return fd;
+    close(fd);
+    return -EXDEV;
+}
+
 DIR *cunei_safe_list_folder(int at, const char *path)
 {
     int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -28,6 +28,12 @@ bool cunei_file_id_is(const struct cunei_file_id *id, const struct stat *status)
  */
 int cunei_safe_open_folder(int at, const char *path, struct stat *status);
 
+/*
+ * A descriptor to work in a directory that its user has named, so links are followed.
+ * -EXDEV: it is not the one with this id, unless the id is all 0.
+ */
+int cunei_safe_open_directory(const char *path, const struct cunei_file_id *id);
+
 /* The names in a folder; "." is `at` itself, from its beginning.  NULL: see errno. */
 DIR *cunei_safe_list_folder(int at, const char *path);
 

@@ -177,6 +177,13 @@ size_t cunei_text_encode(uint32_t point, char out[4])
     return size;
 }
 
+void cunei_text_put_character(struct cunei_buffer *out, uint32_t point)
+{
+    char bytes[4];
+
+    cunei_buffer_append(out, bytes, cunei_text_encode(point, bytes));
+}
+
 size_t cunei_text_decode(const char *text, size_t size, uint32_t *point)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -56,6 +56,7 @@ size_t cunei_text_decode(const char *text, size_t size, uint32_t *point);
 
 /* A character of Unicode as UTF-8; its length. */
 size_t cunei_text_encode(uint32_t point, char out[4]);
+void cunei_text_put_character(struct cunei_buffer *out, uint32_t point);
 
 /* The length of the longest prefix of at most `limit` bytes that cuts no character. */
 size_t cunei_text_cut(const char *text, size_t size, size_t limit);

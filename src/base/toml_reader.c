@@ -122,13 +122,6 @@ static int visit_deeper(struct reader *reader)
                : 0;
 }
 
-static void put_point(struct cunei_buffer *out, uint32_t point)
-{
-    char bytes[4];
-
-    cunei_buffer_append(out, bytes, cunei_text_encode(point, bytes));
-}
-
 static int take_point(struct reader *reader, int digits, struct cunei_buffer *out)
 {
     size_t begin = reader->syntax.place - 2;
@@ -147,7 +140,7 @@ static int take_point(struct reader *reader, int digits, struct cunei_buffer *ou
     if (point == 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
         return cunei_syntax_fail(&reader->syntax, begin,
                                  "a string must not contain this character");
-    put_point(out, point);
+    cunei_text_put_character(out, point);
     return 0;
 }
 

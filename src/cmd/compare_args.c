@@ -46,7 +46,7 @@ int cunei_compare_sides_find(struct cunei_compare_sides *sides, int argc, char *
     sides->sides[1] = (struct cunei_compare_side){
         argv + (split > 0 ? split + 1 : 2), split > 0 ? argc - split - 1 : argc - 2};
     if (sides->sides[0].count < 1 || sides->sides[1].count < 1)
-        return cunei_cmd_usage("compare needs two traces or files of cProfile: "
+        return cunei_cmd_usage("compare needs two traces or cProfile files: "
                                "cunei compare A B, or several of each: A… -- B…");
     return CUNEI_OPTIONS_CONTINUE;
 }

@@ -281,9 +281,7 @@ static int dump_trace(const struct cunei_trace *trace, const struct values *valu
     else {
         status = print_events(&dump, &merge);
         if (status == EXIT_SUCCESS && !merge.is_found && values->thread)
-            status = cunei_cmd_fail(
-                0, "'%s' holds no such thread; 'cunei report %s --threads' lists them",
-                trace->path, trace->path);
+            status = cunei_cmd_fail_to_find_thread(trace->path, values->thread);
         cunei_trace_merge_close(&merge);
     }
     dump_fini(&dump);
@@ -320,18 +318,13 @@ static int run_dump(int argc, char **argv)
 }
 
 static const struct cunei_option options[] = {
-    {.name = "process",
-     .letter = 'p',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "P",
-     .help =
-         "only the events of this process, by pid, folder, name\nor program; may be repeated",
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_options_process,
      .offset = offsetof(struct values, process)},
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,
      .value = "ID|NAME",
-     .help = "only of this thread, or of those whose names match a\n"
-             "glob",
+     .help = "only this thread, or threads whose names match a\nglob",
      .offset = offsetof(struct values, thread)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,

@@ -19,6 +19,7 @@
 #include "cmd/common/output.h"
 #include "cmd/info_count.h"
 #include "python/refusal_reason.h"
+#include "python/refusals.h"
 #include "text/terminal_text.h"
 #include "trace/exit_words.h"
 #include "trace/trace.h"
@@ -367,7 +368,22 @@ static void put_json_process(struct cunei_buffer *out,
                         inventory->rc < 0 ? "true" : "false");
 }
 
-static int show_trace(const struct cunei_trace *trace, const struct values *values)
+static void put_refusals(struct cunei_buffer *out,
+                         const struct cunei_refusals *refusals)
+{
+    if (refusals->count > 0)
+        cunei_buffer_append_text(out, "\ncould not be recorded");
+    for (size_t i = 0; i < refusals->count; i++) {
+        put_row(out, "process");
+        cunei_buffer_format(out, "%" PRId64 ": ", refusals->items[i].pid);
+        cunei_refusal_reason_format(refusals->items[i].reason, out);
+    }
+    cunei_buffer_append_text(out, refusals->count > 0 ? "\n" : "");
+}
+
+static int show_trace(const struct cunei_trace *trace,
+                      const struct cunei_refusals *refusals,
+                      const struct values *values)
 {
     struct cunei_buffer out = {0};
     struct cunei_trace_error error;
@@ -388,8 +404,12 @@ static int show_trace(const struct cunei_trace *trace, const struct values *valu
         else
             put_process(&out, &trace->processes[i], &inventory, values->width);
     }
-    if (values->json)
-        cunei_buffer_append_text(&out, "]}\n");
+    if (values->json) {
+        cunei_buffer_append_text(&out, "],\"unrecorded\":");
+        cunei_refusals_format_json(refusals, &out);
+        cunei_buffer_append_text(&out, "}\n");
+    } else
+        put_refusals(&out, refusals);
     if (!out.failed)
         (void)fwrite(out.data, 1, out.size, stdout);
     cunei_buffer_fini(&out);
@@ -403,6 +423,7 @@ static int run_info(int argc, char **argv)
 {
     struct values values = {0};
     struct cunei_trace trace;
+    struct cunei_refusals refusals = {0};
 
     int status = cunei_options_parse(&cunei_cmd_info, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_CONTINUE)
@@ -415,7 +436,9 @@ static int run_info(int argc, char **argv)
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != 0)
         return status;
-    status = show_trace(&trace, &values);
+    cunei_cmd_read_refusals(argv[1], &trace, &refusals);
+    status = show_trace(&trace, &refusals, &values);
+    cunei_refusals_fini(&refusals);
     if (status == EXIT_SUCCESS && trace.damage_count > 0)
         status =
             cunei_cmd_fail(0, "%s; the rest is shown", trace.damages[0].error.text);
@@ -439,7 +462,8 @@ const struct cunei_cmd cunei_cmd_info = {
         "Shows each process of the trace, by start time: its program and Python; whether\n"
         "it ended, still records, was killed or was replaced by execv; start and\n"
         "duration; how many threads, functions, events and bytes; the filter and budget\n"
-        "it was recorded with; and how many events were lost, and why.\n"
+        "it was recorded with; and how many events were lost, and why. At the end, the\n"
+        "processes that could not be recorded, as far as they are known.\n"
         "\n"
         "  cunei info DIR",
     .options = options,

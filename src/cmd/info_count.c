@@ -95,6 +95,6 @@ void cunei_info_count_take(struct cunei_info_count *inventory,
 uint64_t cunei_info_count_duration_ns(const struct cunei_info_count *inventory,
                                       const struct cunei_trace_process *process)
 {
-    unsigned __int128 ticks = inventory->end - inventory->begin;
-    return (uint64_t)(ticks * CUNEI_NS_PER_S / process->metadata.frequency);
+    return cunei_ticks_ns(inventory->end - inventory->begin,
+                          process->metadata.frequency);
 }

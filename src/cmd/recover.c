@@ -2,6 +2,7 @@
 /* `cunei recover`: repair a trace whose processes were killed. */
 #include "trace/recover.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,11 +95,10 @@ static int recover_all(const struct cunei_trace *trace, const struct values *val
         else if (rc == 0)
             print_outcome(&trace->processes[i], &recovery);
         else
-            status =
-                cunei_cmd_fail(0,
-                               "cannot repair '%s': %s: %s; other commands "
-                               "read it as it is",
-                               trace->processes[i].path, error.text, strerror(-rc));
+            status = cunei_cmd_fail(
+                0, "cannot repair '%s': %s%s%s; other commands read it as it is",
+                trace->processes[i].path, error.text, rc == -EBADMSG ? "" : ": ",
+                rc == -EBADMSG ? "" : strerror(-rc));
     }
     cunei_cmd_recover_options_fini(&options);
     return status;

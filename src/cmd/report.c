@@ -16,10 +16,10 @@
 #include "cmd/common/progress_bar.h"
 #include "cmd/report_follow.h"
 #include "cmd/suggest/lines.h"
+#include "python/refusals.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/sections.h"
-#include "rt/refusal.h"
 #include "trace/process_choice.h"
 #include "trace/trace.h"
 
@@ -99,17 +99,12 @@ static const struct cunei_option row_options[] = {
      .help = "hide entries of the tree below P % of the time of all\n"
              "threads (default 1)",
      .offset = offsetof(struct cunei_report_values, min_percent)},
-    {.name = "process",
-     .letter = 'p',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "P",
-     .help = "show one process of several: its pid, its folder in\n"
-             "the trace, its name in multiprocessing, its program,\n"
-             "or a glob of these; may be repeated",
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_options_process,
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "idle",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "show functions that only wait among the others",
+     .help = "also list functions that only wait",
      .offset = VALUE(idle)},
     {.name = "no-fold",
      .kind = CUNEI_OPTION_FLAG,
@@ -301,8 +296,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
 {
     struct cunei_progress_bar progress = {.what = "reading"};
     struct cunei_report_options copy = *wanted;
-    struct cunei_refusals refusals;
-    struct cunei_buffer why = {0};
+    struct cunei_refusals refusals = {0};
     struct cunei_trace trace;
     struct cunei_report_missing missing = {0};
 
@@ -314,12 +308,8 @@ static int render(const char *path, const struct cunei_report_options *wanted,
         cunei_trace_close(&trace);
         return status;
     }
-    cunei_refusal_collect(path, -1, 0, &refusals);
-    for (size_t i = 0; i < trace.process_count; i++)
-        cunei_refusal_forget_moved(&refusals, trace.processes[i].metadata.pid);
-    copy.refused = refusals.count;
-    cunei_refusal_format(&refusals, &why);
-    copy.refused_why = why.data;
+    cunei_cmd_read_refusals(path, &trace, &refusals);
+    copy.refusals = &refusals;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
     copy.missing = &missing;
     copy.progress = cunei_progress_bar_show;
@@ -334,7 +324,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     status = rc < 0 && rc != -EBADMSG ? fail(rc, path, &copy, &trace) : EXIT_SUCCESS;
     cunei_report_missing_fini(&missing);
     cunei_trace_close(&trace);
-    cunei_buffer_fini(&why);
+    cunei_refusals_fini(&refusals);
     return status;
 }
 
@@ -432,8 +422,8 @@ const struct cunei_cmd cunei_cmd_report = {
         "  ≈p50 ≈p99   median and 99th percentile of these times, within 3 %\n"
         "  max         the longest of these times\n"
         "\n"
-        "Percentages are shares of the time of all threads, those of self without the\n"
-        "time in functions that only wait: these are in a line below the table.\n"
+        "Percentages are shares of the time of all threads. Those of self leave out the\n"
+        "time in functions that only wait, which a line below the table shows.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"
         "  cunei report DIR --sort calls -n 0    all functions, the most called first\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The arguments of a call, collected from the events behind its begin. */
+/* The arguments of a call, collected from the events behind its start. */
 #ifndef CUNEI_EXPORT_CALL_ARGUMENTS_H
 #define CUNEI_EXPORT_CALL_ARGUMENTS_H
 

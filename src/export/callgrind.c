@@ -29,7 +29,7 @@ struct writer {
     uint32_t file_count;          /* that were named so far */
     uint8_t *named;               /* owned: functions that were */
     uint32_t *edges;              /* owned: by their caller, … */
-    uint32_t *begins;             /* … whose begin here; owned */
+    uint32_t *begins;             /* … that begin here; owned */
 };
 
 /* Edges by caller: a counting sort. */

@@ -4,7 +4,7 @@
  * write of one piece of a stream.
  *
  * Spans (model/spans/spans.h) come in, with their events between them.  Here arguments
- * join the begin of their call and results its end, late parameters wait for the end,
+ * join the start of their call and results its end, late parameters wait for the end,
  * two events become a pause for garbage collection, and instants get their description.
  */
 #ifndef CUNEI_EXPORT_ENCODER_H
@@ -105,7 +105,7 @@ struct cunei_encoder {
     /* Without this method, a loss is an instant. */
     int (*lost)(struct cunei_encoding *encoding, const struct cunei_loss *loss);
 
-    /* A call ends whose begin is missing. */
+    /* A call ends whose start is missing. */
     int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
 
     /* Any other event. */

@@ -40,7 +40,7 @@ struct cunei_gc_tracker {
     struct cunei_gc_depth depth; /* … since which, or since the piece began */
     bool is_apart; /* a pause that began before the piece cannot end any more */
     bool has_end;  /* one of them did: */
-    struct cunei_gc_pause ended; /* but for its begin */
+    struct cunei_gc_pause ended; /* but for its start */
     struct cunei_gc_depth end_depth;
 };
 

@@ -27,6 +27,8 @@ const char *cunei_refusal_reason_text(int reason)
     case CUNEI_REFUSAL_MONITORING:
         return "other tools use all tool ids of sys.monitoring for general use (3, 4 "
                "and 5); stop one of them";
+    case CUNEI_REFUSAL_REPLACED:
+        return "another file or directory has the place of the trace directory";
     case CUNEI_REFUSAL_MOVED:
         return "its folder in the trace was moved, replaced or removed";
     case CUNEI_REFUSAL_PYDEVD:
@@ -57,6 +59,9 @@ const char *cunei_refusal_reason_text(int reason)
                "could not load cunei";
     case CUNEI_REFUSAL_NO_VARIABLE:
         return "Python was started without CUNEI_RECORD in its environment";
+    case CUNEI_REFUSAL_UNSEEN:
+        return "cunei is not installed in the Python that was started, or that Python "
+               "ended before its first line";
     default:
         return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)

@@ -14,6 +14,7 @@
 enum cunei_refusal_reason {
     CUNEI_REFUSAL_UNKNOWN = 0,
     CUNEI_REFUSAL_MONITORING = EBUSY,
+    CUNEI_REFUSAL_REPLACED = EXDEV,
     CUNEI_REFUSAL_MOVED = ESTALE,
     CUNEI_REFUSAL_PYDEVD = 4001, /* beyond every errno */
     CUNEI_REFUSAL_TORCH,
@@ -24,6 +25,7 @@ enum cunei_refusal_reason {
     CUNEI_REFUSAL_BUDGET,
     CUNEI_REFUSAL_NO_SITE,
     CUNEI_REFUSAL_NO_VARIABLE,
+    CUNEI_REFUSAL_UNSEEN, /* its parent says so; it may have given a reason itself */
     CUNEI_REFUSAL_INCOMPATIBLE =
         10000, /* from here on: cunei_refusal_reason_of_incompatibility */
     CUNEI_REFUSAL_MAX = 19999

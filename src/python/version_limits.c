@@ -90,15 +90,15 @@ static const struct {
     {FROM(8), SERIES(8), HOOK(FRAME) | HOOK(PROFILE), asks_for_c_calls,
      "'with lock:' is not recorded as C calls"},
     {FROM(9), SERIES(13), HOOK(MONITORING) | HOOK(FRAME) | HOOK(PROFILE), NULL,
-     "of 'with lock:', only the end is recorded as a C call"},
+     "only the end of 'with lock:' is recorded as a C call"},
     {FROM(8), SERIES(10), HOOK(FRAME) | HOOK(PROFILE), NULL, instance_method},
     {FROM(12), SERIES(13), HOOK(MONITORING) | HOOK(PROFILE), NULL, instance_method},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "while the program has its own profile function, C calls are not recorded until "
      "the thread calls a Python function"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "for functions that were running when the recording started, exceptions are not "
-     "recorded, nor, in greenlets that were suspended then, returns"},
+     "exceptions of functions that were running when the recording started are not "
+     "recorded; in greenlets that were suspended then, their returns are not either"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "closing a generator that has not started is recorded as a resume and a return"},
     {FROM(9), SERIES(9), HOOK(FRAME), NULL,

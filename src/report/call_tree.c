@@ -206,13 +206,6 @@ static void add_rest(struct cunei_table *table, const struct cunei_buffer *branc
     (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
 }
 
-static void cut(struct cunei_buffer *branch, size_t size)
-{
-    branch->size = size;
-    if (branch->data)
-        branch->data[size] = '\0';
-}
-
 /* The rows below a node.  `branch` holds the lines that run down beside them. */
 static void add_children(const struct branches *branches, struct cunei_table *table,
                          uint32_t parent, uint64_t level, struct cunei_buffer *branch)
@@ -228,7 +221,7 @@ static void add_children(const struct branches *branches, struct cunei_table *ta
     if (end > begin && options->depth > 0 && level >= options->depth) {
         cunei_buffer_append_text(branch, "└ ");
         add_rest(table, branch);
-        cut(branch, size);
+        cunei_buffer_cut(branch, size);
         return;
     }
     for (uint32_t i = begin; i < end; i++) {
@@ -238,11 +231,11 @@ static void add_children(const struct branches *branches, struct cunei_table *ta
         if (level > 0)
             cunei_buffer_append_text(branch, i + 1 == end ? "└ " : "├ ");
         add_row(branches, table, child, branch);
-        cut(branch, size);
+        cunei_buffer_cut(branch, size);
         if (level > 0)
             cunei_buffer_append_text(branch, i + 1 == end ? "  " : "│ ");
         add_children(branches, table, child, level + 1, branch);
-        cut(branch, size);
+        cunei_buffer_cut(branch, size);
     }
 }
 

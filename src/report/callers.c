@@ -153,8 +153,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     if (itself)
         cunei_buffer_append_text(name, "itself");
     else if (!is_named)
-        cunei_buffer_append_text(name, edge->caller == OTHERS ? "others, in no sample"
-                                                              : "no recorded function");
+        cunei_buffer_append_text(name, edge->caller == OTHERS
+                                           ? "other callers, in no sample"
+                                           : "no recorded function");
     else
         cunei_report_name(report, caller, name);
     struct cunei_buffer *place = cunei_table_cell(table, CUNEI_INK_DIM);

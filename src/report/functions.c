@@ -87,7 +87,7 @@ static bool has_activations(const struct cunei_analysis_function *facts)
     return facts->histogram.span > 0;
 }
 
-/* Of single activations, if one was recorded from its begin to its end. */
+/* Of single activations, if one was recorded from its start to its end. */
 static void put_activation(const struct row *row, struct cunei_buffer *cell,
                            uint64_t ns)
 {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "python/refusal_reason.h"
+#include "python/refusals.h"
 #include "report/lost_hooks.h"
 #include "report/note.h"
 #include "report/section.h"
@@ -137,7 +138,6 @@ static int note_killed(const struct cunei_report *report, uint64_t count,
 static int note_processes(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
-    const struct cunei_report_options *options = report->options;
     uint64_t killed = 0, terminated = 0, interpreters = 0;
     struct cunei_lost_hooks lost = {0};
     struct cunei_buffer words = {0};
@@ -165,14 +165,20 @@ static int note_processes(const struct cunei_report *report)
         rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
     if (rc == 0 && cunei_lost_hooks_format_decorated(&lost, &words))
         rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
-    if (rc == 0 && options->refused > 0) {
-        cunei_format_several(&words, options->refused, "process");
-        cunei_buffer_append_text(&words, " could not be recorded");
-        if (options->refused_why)
-            cunei_buffer_format(&words, ": %s", options->refused_why);
-        rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
-    }
     return rc;
+}
+
+static int note_refusals(const struct cunei_report *report)
+{
+    const struct cunei_refusals *refusals = report->options->refusals;
+    struct cunei_buffer words = {0};
+
+    if (!refusals || refusals->count == 0)
+        return 0;
+    cunei_format_several(&words, refusals->count, "process");
+    cunei_buffer_append_text(&words, " could not be recorded: ");
+    cunei_refusals_format(refusals, &words);
+    return cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
 }
 
 /* Wrong calls of cunei's functions by the program; they had no other effect. */
@@ -193,8 +199,8 @@ static int note_misuse(const struct cunei_report *report)
 int cunei_report_print_losses(const struct cunei_report *report)
 {
     static int (*const notes[])(const struct cunei_report *report) = {
-        note_lost,      note_dropped,   note_missing, note_damages,
-        note_unmatched, note_processes, note_misuse,
+        note_lost,      note_dropped,   note_missing,  note_damages,
+        note_unmatched, note_processes, note_refusals, note_misuse,
     };
     int rc = 0;
 

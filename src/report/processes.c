@@ -172,13 +172,6 @@ static void sum_up(struct listing *listing)
     }
 }
 
-static void cut(struct cunei_buffer *branch, size_t size)
-{
-    branch->size = size;
-    if (branch->data)
-        branch->data[size] = '\0';
-}
-
 /* The last child of a process that is shown, and the sum of the hidden ones. */
 static size_t find_last(const struct listing *listing, size_t parent, bool is_deep,
                         struct sum *rest)
@@ -214,18 +207,18 @@ static void add_children(const struct listing *listing, struct cunei_table *tabl
         if (level > 0)
             cunei_buffer_append_text(branch, is_end ? "└ " : "├ ");
         add_row(listing->report, table, &analysis->processes[child], branch);
-        cut(branch, size);
+        cunei_buffer_cut(branch, size);
         if (level > 0)
             cunei_buffer_append_text(branch, is_end ? "  " : "│ ");
         add_children(listing, table, child, level + 1, branch);
-        cut(branch, size);
+        cunei_buffer_cut(branch, size);
     }
     if (rest.count == 0)
         return;
     if (level > 0)
         cunei_buffer_append_text(branch, "└ ");
     add_rest(table, &rest, branch);
-    cut(branch, size);
+    cunei_buffer_cut(branch, size);
 }
 
 static int print_table(const struct listing *listing)

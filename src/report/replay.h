@@ -16,7 +16,7 @@
 #include "trace/trace.h"
 
 /*
- * -ESRCH: no such process or thread; -ENOMEM; -EPIPE and the like if `out` cannot be
+ * -ESRCH: no such thread; -ENOMEM; -EPIPE and the like if `out` cannot be
  * written.  -EBADMSG: a stream is damaged, and was printed up to there; `error` has the
  * last damage.
  */

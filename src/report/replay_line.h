@@ -28,9 +28,15 @@ struct cunei_replay_line {
     const struct cunei_replay_options *options;
     const struct cunei_trace_process *process;
     FILE *out;
+    /* In place of `out`, where lines of several threads are put in order; or NULL. */
+    void (*put)(void *context, const char *line, size_t size);
+    void *put_context;
+    uint64_t now;       /* tick of the step that is shown */
     uint64_t origin_ns; /* wall clock of the trace's first event */
     struct cunei_buffer line;
     struct cunei_buffer title; /* of the thread, until its first line */
+    struct cunei_buffer label; /* of the thread, in front of each line instead */
+    bool has_labels;
     uint32_t tid;
     size_t column;  /* where the next word of the line begins */
     bool is_wanted; /* this thread is shown */
@@ -41,12 +47,20 @@ struct cunei_replay_line {
     struct cunei_tasks tasks;  /* of the process: their names */
     bool is_collecting;        /* a garbage collection is running … */
     uint64_t collecting_since; /* … since then */
-    uint64_t collected_since;  /* the begin of the collection that has just ended */
+    uint64_t collected_since;  /* the start of the collection that has just ended */
 };
+
+/* What the step of a walk makes of it: 0, CUNEI_REPLAY_DONE: nothing more of the thread
+ * is shown, or a negative errno. */
+enum {
+    CUNEI_REPLAY_DONE = 1
+};
+
+int cunei_replay_step(void *context, const struct cunei_walk_step *step);
 
 void cunei_replay_line_fini(struct cunei_replay_line *replay);
 
-/* A tick as nanoseconds since the begin of the trace; ticks as a duration. */
+/* A tick as nanoseconds since the start of the trace; ticks as a duration. */
 uint64_t cunei_replay_line_time(const struct cunei_replay_line *replay, uint64_t tick);
 uint64_t cunei_replay_line_duration(const struct cunei_replay_line *replay,
                                     uint64_t ticks);

@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "report/report_json.h"
 
+#include "python/refusals.h"
 #include "report/section.h"
 #include "report/sections.h"
 #include "text/json.h"
+
+/* Processes that could not record. */
+static void put_refusals(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_refusals none = {0}, *refusals = report->options->refusals;
+    struct cunei_buffer text = {0};
+
+    cunei_refusals_format_json(refusals ? refusals : &none, &text);
+    json->failed |= text.failed;
+    cunei_json_raw(json, "unrecorded", cunei_buffer_text(&text));
+    cunei_buffer_fini(&text);
+}
 
 static void put_head(const struct cunei_report *report, struct cunei_json *json)
 {
@@ -39,6 +52,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
          i++)
         cunei_json_text(json, NULL, analysis->damages[i].text);
     cunei_json_close(json, ']');
+    put_refusals(report, json);
 }
 
 int cunei_report_print_json(const struct cunei_report *report, unsigned contents)

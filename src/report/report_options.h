@@ -12,6 +12,7 @@
 #include "trace/process_choice.h"
 #include "trace/trace.h"
 
+struct cunei_refusals;
 struct cunei_report_section;
 
 #define CUNEI_REPORT_SECTIONS_MAX 16u
@@ -44,8 +45,7 @@ struct cunei_report_options {
     const struct cunei_report_section *preferred;
     struct cunei_report_missing *missing; /* output; may be NULL */
     struct cunei_trace_choice processes;
-    uint64_t refused;        /* processes that could not record … */
-    const char *refused_why; /* … and the reasons; NULL: unknown */
+    const struct cunei_refusals *refusals; /* borrowed, or NULL */
     struct cunei_patterns patterns;
     bool json;
     bool is_line;          /* JSON on one line */

@@ -94,3 +94,12 @@ char *cunei_ancestor_unfinished(const char *path, pid_t pid)
     free(stem);
     return name;
 }
+
+bool cunei_ancestor_has_folder(const char *path, pid_t pid)
+{
+    char *stem = stem_of(path);
+    bool has = !stem || is_there(stem, pid, 0, "");
+
+    free(stem);
+    return has;
+}

@@ -6,6 +6,7 @@
 #ifndef CUNEI_RT_ANCESTOR_H
 #define CUNEI_RT_ANCESTOR_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -20,5 +21,8 @@ char *cunei_ancestor_folder(const char *path);
  * its name, to be freed.  The process records, or ended without ending its recording.
  */
 char *cunei_ancestor_unfinished(const char *path, pid_t pid);
+
+/* Whether the process `pid` has a folder in the same directory. */
+bool cunei_ancestor_has_folder(const char *path, pid_t pid);
 
 #endif

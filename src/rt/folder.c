@@ -93,25 +93,29 @@ int cunei_folder_make_parent(const char *parent)
     return mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* Make the folder; its path is the caller's. */
-static int make(const char *parent, char **made)
+/* Without its parent. */
+static const char *name_of(const struct cunei_folder *folder)
+{
+    return strrchr(folder->path, '/') + 1;
+}
+
+/* Make the folder in the open directory `at`. */
+static int make(struct cunei_folder *folder, int at, const char *parent)
 {
     char host[65];
-    char *path = NULL;
 
     clean_host_name(host, sizeof(host));
     for (unsigned n = 0;; n++) {
-        if (asprintf(&path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
+        if (asprintf(&folder->path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
             return -ENOMEM;
-        if (mkdir(path, FOLDER_MODE) == 0)
-            break;
+        if (mkdirat(at, name_of(folder), FOLDER_MODE) == 0)
+            return 0;
         int rc = -errno;
-        free(path);
+        free(folder->path);
+        folder->path = NULL;
         if (rc != -EEXIST)
             return rc;
     }
-    *made = path;
-    return 0;
 }
 
 /*
@@ -140,12 +144,11 @@ static int check_is_ours(int fd, const struct stat *folder)
 }
 
 /* Note what the folder is recognized by from now on. */
-static int identify(void *context)
+static int identify(struct cunei_folder *folder, int at)
 {
-    struct cunei_folder *folder = context;
     struct stat status;
 
-    int fd = cunei_safe_open_folder(AT_FDCWD, folder->path, &status);
+    int fd = cunei_safe_open_folder(at, name_of(folder), &status);
     if (fd < 0)
         return fd;
     int rc = check_is_ours(fd, &status);
@@ -156,15 +159,52 @@ static int identify(void *context)
     return rc;
 }
 
-int cunei_folder_open(struct cunei_folder *folder, const char *parent)
+struct place {
+    struct cunei_folder *folder;
+    const char *parent;
+    const struct cunei_file_id *id; /* of the parent */
+};
+
+/* Where descriptors run out in the middle, it is called again, and goes on there. */
+static int make_in_place(void *context)
 {
-    *folder = (struct cunei_folder){.fd = -1};
-    int rc = make(parent, &folder->path);
+    const struct place *place = context;
+    struct cunei_folder *folder = place->folder;
+    struct stat status;
+
+    int at = cunei_safe_open_directory(place->parent, place->id);
+    if (at < 0)
+        return at;
+    int rc = fstat(at, &status) < 0 ? -errno : 0;
+    folder->parent = cunei_file_id_of(&status);
+    if (rc == 0 && !folder->path)
+        rc = make(folder, at, place->parent);
     if (rc == 0)
-        rc = cunei_run_in_child(identify, folder);
+        rc = identify(folder, at);
+    close(at);
+    return rc;
+}
+
+int cunei_folder_open(struct cunei_folder *folder, const char *parent,
+                      const struct cunei_file_id *id)
+{
+    struct place place = {folder, parent, id};
+
+    *folder = (struct cunei_folder){.fd = -1};
+    int rc = cunei_run_in_child(make_in_place, &place);
     if (rc < 0)
         cunei_folder_close(folder);
     return rc;
+}
+
+int cunei_folder_open_parent(const struct cunei_folder *folder)
+{
+    size_t size = (size_t)(name_of(folder) - folder->path) - 1;
+    char *path = size ? strndup(folder->path, size) : strdup("/");
+
+    int fd = path ? cunei_safe_open_directory(path, &folder->parent) : -ENOMEM;
+    free(path);
+    return fd;
 }
 
 /* A descriptor of what is at this path now, if that is the folder. */

@@ -28,6 +28,7 @@ struct cunei_folder {
     _Atomic int fd;     /* -1: none is held */
     const void *mapped; /* the beginning of a file of it; NULL: none is */
     struct cunei_file_id id;
+    struct cunei_file_id parent;
     uid_t owner;
     mode_t mode;
     atomic_bool was_away; /* at its path there was nothing once, or something else */
@@ -35,9 +36,11 @@ struct cunei_folder {
 
 /*
  * Make the folder `<parent>/<host>-<pid>-<n>` with the first n that is free, 0700.
- * -ESTALE: another folder has taken its place.
+ * -ESTALE: another folder has taken its place, -EXDEV: the parent is not the directory
+ * with this id (all 0: it may be any).
  */
-int cunei_folder_open(struct cunei_folder *folder, const char *parent);
+int cunei_folder_open(struct cunei_folder *folder, const char *parent,
+                      const struct cunei_file_id *id);
 void cunei_folder_close(struct cunei_folder *folder);
 
 /* Make the parent, if only its last part is missing; it may exist. */
@@ -64,6 +67,9 @@ int cunei_folder_run(struct cunei_folder *folder, int (*work)(void *context),
 
 /* Whether it was not found at its path, and is not there now. */
 bool cunei_folder_is_away(const struct cunei_folder *folder);
+
+/* A descriptor of its parent, for the caller to close at once; -EXDEV as above. */
+int cunei_folder_open_parent(const struct cunei_folder *folder);
 
 /* Remove the folder, if it is empty and still at its path. */
 void cunei_folder_remove(struct cunei_folder *folder);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "rt/ring.h"
 #include "rt/state.h"
 #include "wire/event.h"
@@ -44,10 +45,8 @@ static uint64_t monotonic_at(const struct cunei_recorder_state *recording, uint6
 {
     struct cunei_clock_pair pair = cunei_clock_pair();
     uint64_t since = pair.tick > now ? pair.tick - now : 0;
-    unsigned __int128 since_ns =
-        (unsigned __int128)since * CUNEI_NS_PER_S / recording->metadata.frequency;
 
-    return pair.monotonic_ns - (uint64_t)since_ns;
+    return pair.monotonic_ns - cunei_ticks_ns(since, recording->metadata.frequency);
 }
 
 void cunei_packet_begin(struct cunei_recorder_state *recording,

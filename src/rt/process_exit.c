@@ -73,3 +73,16 @@ void cunei_process_exit_note_child(pid_t pid, int wait_status, int sent_signal)
     }
     (void)pthread_mutex_unlock(&watched->lock);
 }
+
+bool cunei_process_exit_has_folder(pid_t pid)
+{
+    bool has = true;
+
+    if (!watched)
+        return true;
+    (void)pthread_mutex_lock(&watched->lock);
+    if (watched->on && watched->process.pid == (uint64_t)getpid())
+        has = cunei_ancestor_has_folder(watched->folder.path, pid);
+    (void)pthread_mutex_unlock(&watched->lock);
+    return has;
+}

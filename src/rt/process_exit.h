@@ -3,6 +3,7 @@
 #ifndef CUNEI_RT_PROCESS_EXIT_H
 #define CUNEI_RT_PROCESS_EXIT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct cunei_recorder_state;
@@ -16,5 +17,11 @@ void cunei_process_exit_watch(struct cunei_recorder_state *recording);
  * recording itself.
  */
 void cunei_process_exit_note_child(pid_t pid, int wait_status, int sent_signal);
+
+/*
+ * Whether a process has made a folder in this recording's directory; true as well where
+ * that is unknown, because this process does not record.
+ */
+bool cunei_process_exit_has_folder(pid_t pid);
 
 #endif

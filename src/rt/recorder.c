@@ -114,7 +114,8 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     cunei_folder_close(&recording.folder); /* of the recording before */
     int rc = options->make_directory ? cunei_folder_make_parent(options->directory) : 0;
     if (rc == 0)
-        rc = cunei_folder_open(&recording.folder, options->directory);
+        rc = cunei_folder_open(&recording.folder, options->directory,
+                               &options->directory_id);
     if (rc < 0)
         return rc;
     uint64_t frequency = find_frequency(options);
@@ -131,7 +132,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
     cunei_description_make_uuid(&recording);
     recording.metadata.has_lines = options->has_lines;
-    cunei_space_open(&recording.space, options->directory, options->max_bytes);
+    cunei_space_open(&recording.space, &recording.folder, options->max_bytes);
 
     /* The live files of a thousand children take 768 MB. */
     rc = process->forked ? cunei_space_take(&recording.space, &recording.folder, 0) : 0;
@@ -158,7 +159,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
 static void report_loss(void)
 {
     if (cunei_folder_is_away(&recording.folder) && !recording.process.started_inside)
-        cunei_refusal_report_loss(recording.folder.path, &recording.launcher);
+        cunei_refusal_report_loss(&recording.folder, &recording.launcher);
 }
 
 /* Lock held. */

@@ -23,9 +23,10 @@
 
 struct cunei_recorder_options {
     const char *directory; /* of the trace; the process's folder is made in it */
-    bool make_directory;   /* made if only its last part is missing */
-    uint64_t frequency;    /* ticks per second; 0: measure */
-    uint64_t max_bytes;    /* of the whole trace; 0: no limit */
+    struct cunei_file_id directory_id; /* all 0: any directory at that path */
+    bool make_directory;               /* made if only its last part is missing */
+    uint64_t frequency;                /* ticks per second; 0: measure */
+    uint64_t max_bytes;                /* of the whole trace; 0: no limit */
     struct cunei_keep keep;
     struct cunei_launcher launcher; /* of the recording, if it has one */
     bool has_lines;                 /* lines may be recorded */

@@ -19,11 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
+#include "base/safe_open.h"
 #include "base/units.h"
 #include "base/vector.h"
 #include "python/refusal_reason.h"
+#include "python/refusals.h"
 #include "rt/clock.h"
+#include "rt/folder.h"
 #include "wire/record_env.h"
 
 #define BACKLOG    4096
@@ -44,21 +46,29 @@ static socklen_t name_socket(uint64_t number, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }
 
-static int leave_file(const char *directory, pid_t pid, int error)
+static int leave_file(int directory, int64_t pid, int error)
 {
-    char *path = NULL;
+    char name[64];
 
     /* The reason is in the name: a full disk may still take that. */
-    if (asprintf(&path, "%s/%s%d-%d", directory, CUNEI_REFUSAL_NAME, (int)pid, error) <
-        0)
-        return -ENOMEM;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    free(path);
+    (void)snprintf(name, sizeof(name), CUNEI_REFUSAL_NAME "%" PRId64 "-%d", pid, error);
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     /* A file that is there is counted already. */
     if (fd < 0)
         return errno == EEXIST ? 0 : -errno;
     close(fd);
     return 0;
+}
+
+static int leave_file_in(const char *path, const struct cunei_file_id *id, int64_t pid,
+                         int error)
+{
+    int directory = cunei_safe_open_directory(path, id);
+    if (directory < 0)
+        return directory;
+    int rc = leave_file(directory, pid, error);
+    close(directory);
+    return rc;
 }
 
 /* -ENOTCONN: the launcher does not listen. */
@@ -84,19 +94,20 @@ static int send_message(const struct cunei_launcher *launcher, pid_t pid, int er
 
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
-    if (leave_file(session->directory, pid, error) < 0)
+    if (leave_file_in(session->directory, &session->directory_id, pid, error) < 0)
         (void)send_message(&session->launcher, pid, error);
 }
 
-void cunei_refusal_report_loss(const char *folder,
+void cunei_refusal_report_loss(const struct cunei_folder *folder,
                                const struct cunei_launcher *launcher)
 {
-    const char *name = strrchr(folder, '/');
-    char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
-
-    if (directory && send_message(launcher, getpid(), CUNEI_REFUSAL_MOVED) < 0)
-        (void)leave_file(directory, getpid(), CUNEI_REFUSAL_MOVED);
-    free(directory);
+    if (send_message(launcher, getpid(), CUNEI_REFUSAL_MOVED) == 0)
+        return;
+    int directory = cunei_folder_open_parent(folder);
+    if (directory < 0)
+        return;
+    (void)leave_file(directory, getpid(), CUNEI_REFUSAL_MOVED);
+    close(directory);
 }
 
 /* A name that can be predicted could be taken by another user beforehand. */
@@ -134,29 +145,6 @@ int cunei_refusal_listen(struct cunei_launcher *launcher)
     return -error;
 }
 
-static void add_moved(struct cunei_refusals *refusals, int64_t pid)
-{
-    if (refusals->moved_count < CUNEI_REFUSAL_PIDS)
-        refusals->moved[refusals->moved_count] = pid;
-    refusals->moved_count++;
-}
-
-static void add(struct cunei_refusals *refusals, int64_t pid, int64_t error)
-{
-    int reason = error > 0 && error <= CUNEI_REFUSAL_MAX ? (int)error : 0;
-
-    refusals->count++;
-    if (reason == CUNEI_REFUSAL_MOVED)
-        add_moved(refusals, pid);
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++) {
-        if (refusals->reasons[i].count && refusals->reasons[i].error != reason)
-            continue;
-        refusals->reasons[i].error = reason;
-        refusals->reasons[i].count++;
-        return;
-    }
-}
-
 /*
  * Another user may own the trace directory, and make files there.  A process of another
  * user below the launcher sends a message.
@@ -177,23 +165,9 @@ static void collect_files(DIR *folder, uid_t owner, struct cunei_refusals *refus
         const char *dash = strrchr(entry->d_name, '-');
         if (strncmp(entry->d_name, CUNEI_REFUSAL_NAME, prefix) == 0 &&
             is_trusted(dirfd(folder), entry->d_name, owner))
-            add(refusals, strtol(entry->d_name + prefix, NULL, 10),
-                strtol(dash + 1, NULL, 10));
+            cunei_refusals_add(refusals, strtol(entry->d_name + prefix, NULL, 10),
+                               strtol(dash + 1, NULL, 10));
     }
-}
-
-/* Readers believe what the owner of a trace says about it; the launcher does not. */
-static void collect_from(const char *directory, bool is_launcher,
-                         struct cunei_refusals *refusals)
-{
-    DIR *folder = opendir(directory);
-    struct stat status;
-
-    if (!folder)
-        return;
-    if (fstat(dirfd(folder), &status) == 0)
-        collect_files(folder, is_launcher ? geteuid() : status.st_uid, refusals);
-    (void)closedir(folder);
 }
 
 /* Whether there is something to be read before this time. */
@@ -251,11 +225,22 @@ static bool is_first(struct senders *senders, int fd, int64_t pid)
     return true;
 }
 
+/* Such a message is kept in the directory, where other commands find it. */
+static void add_message(int directory, const struct message *message,
+                        struct cunei_refusals *refusals)
+{
+    bool is_reason = message->error > 0 && message->error <= CUNEI_REFUSAL_MAX;
+
+    cunei_refusals_add(refusals, message->pid, message->error);
+    if (directory >= 0 && is_reason)
+        (void)leave_file(directory, message->pid, (int)message->error);
+}
+
 /*
  * Connections that stay silent use up the time to wait; behind them, messages that have
  * arrived are still read.  Connections that keep coming are not read for ever.
  */
-static void collect_messages(int listener, uint64_t secret,
+static void receive_messages(int listener, uint64_t secret, int directory,
                              struct cunei_refusals *refusals)
 {
     uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC) + ALL_MS * CUNEI_NS_PER_MS;
@@ -270,60 +255,47 @@ static void collect_messages(int listener, uint64_t secret,
         struct message message = {0};
         if (receive(fd, secret, until_ns < end_ns ? until_ns : end_ns, &message) &&
             is_first(&senders, fd, message.pid))
-            add(refusals, message.pid, message.error);
+            add_message(directory, &message, refusals);
         close(fd);
     }
     free(senders.items);
 }
 
-void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
+/* The owner's files are believed as well as ours. */
+static void read_files(int directory, uid_t owner, struct cunei_refusals *refusals)
+{
+    DIR *folder = cunei_safe_list_folder(directory, ".");
+
+    if (!folder)
+        return;
+    collect_files(folder, owner, refusals);
+    (void)closedir(folder);
+}
+
+/* The launcher does not believe another user, who may own the directory. */
+void cunei_refusal_receive(const char *path, const struct cunei_file_id *id,
+                           int listener, uint64_t secret,
                            struct cunei_refusals *refusals)
 {
-    *refusals = (struct cunei_refusals){0};
-    collect_from(directory, listener >= 0, refusals);
+    int directory = cunei_safe_open_directory(path, id);
+
+    if (directory >= 0)
+        read_files(directory, geteuid(), refusals);
     if (listener >= 0)
-        collect_messages(listener, secret, refusals);
+        receive_messages(listener, secret, directory, refusals);
+    if (directory >= 0)
+        close(directory);
 }
 
-/* Count one process less for this reason; reasons without a process have no place. */
-static void subtract(struct cunei_refusals *refusals, int reason)
+void cunei_refusal_read(const char *path, struct cunei_refusals *refusals)
 {
-    size_t at = 0;
+    const struct cunei_file_id any = {0};
+    struct stat status;
 
-    while (at < CUNEI_REFUSAL_REASONS && refusals->reasons[at].error != reason)
-        at++;
-    refusals->count--;
-    if (at == CUNEI_REFUSAL_REASONS || --refusals->reasons[at].count > 0)
+    int directory = cunei_safe_open_directory(path, &any);
+    if (directory < 0)
         return;
-    for (; at + 1 < CUNEI_REFUSAL_REASONS; at++)
-        refusals->reasons[at] = refusals->reasons[at + 1];
-    refusals->reasons[at].count = 0;
-}
-
-void cunei_refusal_forget_moved(struct cunei_refusals *refusals, int64_t pid)
-{
-    for (size_t i = 0; i < refusals->moved_count && i < CUNEI_REFUSAL_PIDS; i++) {
-        if (refusals->moved[i] != pid)
-            continue;
-        subtract(refusals, CUNEI_REFUSAL_MOVED);
-        refusals->moved_count--;
-        if (refusals->moved_count < CUNEI_REFUSAL_PIDS)
-            refusals->moved[i] = refusals->moved[refusals->moved_count];
-        else
-            refusals->moved[i] = 0; /* those beyond have no place here */
-        return;
-    }
-}
-
-void cunei_refusal_format(const struct cunei_refusals *refusals,
-                          struct cunei_buffer *text)
-{
-    bool several = refusals->reasons[1].count > 0;
-
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals->reasons[i].count; i++) {
-        cunei_buffer_append_text(text, i > 0 ? ", " : "");
-        cunei_refusal_reason_format(refusals->reasons[i].error, text);
-        if (several)
-            cunei_buffer_format(text, " (%u)", refusals->reasons[i].count);
-    }
+    if (fstat(directory, &status) == 0)
+        read_files(directory, status.st_uid, refusals);
+    close(directory);
 }

@@ -16,7 +16,8 @@
  *
  *     int listener = cunei_refusal_listen(&launcher);       in the launcher
  *     cunei_refusal_leave(&session, getpid(), EACCES);      in any process below it
- *     cunei_refusal_collect(directory, listener, launcher.secret, &refusals);
+ *     cunei_refusal_receive(directory, &id, listener, launcher.secret, &refusals);
+ *     cunei_refusal_read(directory, &refusals);             in other commands
  */
 #ifndef CUNEI_RT_REFUSAL_H
 #define CUNEI_RT_REFUSAL_H
@@ -26,22 +27,11 @@
 
 #define CUNEI_REFUSAL_NAME ".refused-" /* then PID-REASON */
 
-#define CUNEI_REFUSAL_REASONS 8
-#define CUNEI_REFUSAL_PIDS    64
-
-struct cunei_buffer;
+struct cunei_file_id;
+struct cunei_folder;
 struct cunei_launcher;
 struct cunei_record_env;
-
-struct cunei_refusals {
-    unsigned count; /* processes */
-    struct {
-        int error; /* see python/refusal_reason.h */
-        unsigned count;
-    } reasons[CUNEI_REFUSAL_REASONS];  /* those with a count, in order of arrival */
-    unsigned moved_count;              /* processes whose folder was moved … */
-    int64_t moved[CUNEI_REFUSAL_PIDS]; /* … and the first of them */
-};
+struct cunei_refusals;
 
 /* Never fails, never waits.  `pid`: this process, or a child that cannot record. */
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error);
@@ -50,7 +40,7 @@ void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int 
  * The folder of this process was moved, replaced or removed while it recorded.  The
  * socket comes first: the user who did that can also remove a file.
  */
-void cunei_refusal_report_loss(const char *folder,
+void cunei_refusal_report_loss(const struct cunei_folder *folder,
                                const struct cunei_launcher *launcher);
 
 /*
@@ -60,20 +50,16 @@ void cunei_refusal_report_loss(const char *folder,
 int cunei_refusal_listen(struct cunei_launcher *launcher);
 
 /*
- * All messages so far, one for each process; `listener` may be negative.  Waits for
- * half a second at most, whatever has connected.
+ * Add all messages so far to `refusals`, and leave files of those from the socket, so
+ * that other commands read them as well.  `id`: the directory, if it is still at its
+ * path.  `listener` may be negative.  Waits for half a second at most, whatever has
+ * connected.
  */
-void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
+void cunei_refusal_receive(const char *path, const struct cunei_file_id *id,
+                           int listener, uint64_t secret,
                            struct cunei_refusals *refusals);
 
-/*
- * Forget the reason of a process whose folder was moved, but that the trace has under
- * another name: it was recorded.
- */
-void cunei_refusal_forget_moved(struct cunei_refusals *refusals, int64_t pid);
-
-/* The reasons as words, each with its number if there are several. */
-void cunei_refusal_format(const struct cunei_refusals *refusals,
-                          struct cunei_buffer *text);
+/* Add those of a trace. */
+void cunei_refusal_read(const char *path, struct cunei_refusals *refusals);
 
 #endif

@@ -18,10 +18,14 @@
 #define FREE_BYTES_MIN (UINT64_C(1) << 30)
 #define FREE_PARTS     20 /* one of so many parts stays free: 5 % */
 
-/* Whether another process of this user made the file, or we did just now. */
-static bool is_counter(const struct stat *status)
+/*
+ * Whether another process of this user made the file, or we did just now: it has the
+ * owner and the rights that the file system gives to what we make.
+ */
+static bool is_counter(const struct stat *status, const struct cunei_folder *folder)
 {
-    return cunei_safe_is_own_file(status) && (status->st_mode & 022) == 0 &&
+    return status->st_uid == folder->owner && status->st_nlink == 1 &&
+           (status->st_mode & 022 & ~folder->mode) == 0 &&
            (status->st_size == 0 || status->st_size == sizeof(uint64_t));
 }
 
@@ -35,19 +39,20 @@ static int allocate(int fd)
     return rc < 0 ? rc : pwrite(fd, "", 1, sizeof(uint64_t) - 1) == 1 ? 0 : -EIO;
 }
 
-static void *map_counter(const char *directory)
+static void *map_counter(const struct cunei_folder *folder)
 {
-    char *path = NULL;
     void *memory = NULL;
     struct stat status;
 
-    if (asprintf(&path, "%s/%s", directory, CUNEI_SPACE_NAME) < 0)
+    int directory = cunei_folder_open_parent(folder);
+    if (directory < 0)
         return NULL;
-    int fd = cunei_safe_open_file(AT_FDCWD, path, O_RDWR | O_CREAT, &status);
-    free(path);
+    int fd =
+        cunei_safe_open_file(directory, CUNEI_SPACE_NAME, O_RDWR | O_CREAT, &status);
+    close(directory);
     if (fd < 0)
         return NULL;
-    if (is_counter(&status) && allocate(fd) == 0) {
+    if (is_counter(&status, folder) && allocate(fd) == 0) {
         memory =
             mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (memory == MAP_FAILED)
@@ -57,12 +62,12 @@ static void *map_counter(const char *directory)
     return memory;
 }
 
-void cunei_space_open(struct cunei_space *space, const char *directory,
+void cunei_space_open(struct cunei_space *space, const struct cunei_folder *folder,
                       uint64_t max_bytes)
 {
     space->max_bytes = max_bytes;
     space->own = 0;
-    space->mapped = max_bytes ? map_counter(directory) : NULL;
+    space->mapped = max_bytes ? map_counter(folder) : NULL;
     space->used = space->mapped ? space->mapped : &space->own;
 }
 

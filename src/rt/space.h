@@ -7,7 +7,8 @@
  * trace has reached its limit.  The bytes of all processes of a trace are added up in
  * a hidden file of the trace directory that each of them maps.  Nothing in that
  * directory is trusted: a file of another user, who could cut it short under the
- * mapping, is not used.
+ * mapping, is not used.  Where the file system gives all files to one user, that is the
+ * owner of the folder as well.
  */
 #ifndef CUNEI_RT_SPACE_H
 #define CUNEI_RT_SPACE_H
@@ -26,8 +27,11 @@ struct cunei_space {
     _Atomic uint64_t own;
 };
 
-/* Never fails: without the file, the process counts for itself alone. */
-void cunei_space_open(struct cunei_space *space, const char *directory,
+/*
+ * The limit of the trace in which the folder is.  Never fails: without the file, the
+ * process counts for itself alone.
+ */
+void cunei_space_open(struct cunei_space *space, const struct cunei_folder *folder,
                       uint64_t max_bytes);
 void cunei_space_close(struct cunei_space *space);
 

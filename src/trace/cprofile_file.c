@@ -298,7 +298,6 @@ static bool take_function(const struct parser *parser, const struct value *key,
         .name = name->text,
         .line = line->number < UINT32_MAX ? (uint32_t)line->number : 0,
         .calls = calls->number,
-        .primitive_calls = primitive->number,
         .self_ns = to_ns(item(parser, facts, 2)),
         .total_ns = to_ns(item(parser, facts, 3)),
     };

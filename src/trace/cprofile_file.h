@@ -21,7 +21,6 @@ struct cunei_cprofile_function {
     const char *name;
     uint32_t line;
     uint64_t calls; /* includes resumes of generators */
-    uint64_t primitive_calls;
     uint64_t self_ns, total_ns;
 };
 

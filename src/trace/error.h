@@ -12,4 +12,7 @@ struct cunei_trace_error {
 int cunei_trace_fail(struct cunei_trace_error *error, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for a file that cannot be opened or read: -EBADMSG, it is not regular. */
+int cunei_trace_fail_to_read(struct cunei_trace_error *error, int rc, const char *path);
+
 #endif

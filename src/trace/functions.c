@@ -126,7 +126,7 @@ static int load_lines(struct cunei_trace_process *process,
         rc = cunei_trace_fail(error, -EBADMSG, "'%s' is too large for a metadata file",
                               path);
     else if (rc < 0)
-        (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
+        (void)cunei_trace_fail_to_read(error, rc, path);
     else {
         rc = keep(process, text, size);
         text = size > 0 ? text : NULL;

@@ -71,7 +71,7 @@ int cunei_process_folder_load_preamble(struct cunei_trace_process *process,
                 ? "upgrade cunei"
                 : "read it with that version");
     else if (rc < 0)
-        (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
+        (void)cunei_trace_fail_to_read(error, rc, path);
     free(path);
     return rc;
 }
@@ -322,11 +322,8 @@ static int measure_streams(struct cunei_trace_process *process,
         if (stream->is_kept)
             continue;
         int rc = measure(process, stream, &has_packets, &last);
-        if (rc == -EBADMSG)
-            return cunei_trace_fail(error, rc, "'%s' is not a regular file",
-                                    stream->path);
         if (rc < 0)
-            return cunei_trace_fail(error, rc, "'%s' cannot be read", stream->path);
+            return cunei_trace_fail_to_read(error, rc, stream->path);
         if (has_packets)
             cunei_process_folder_drop_written(stream, last);
     }

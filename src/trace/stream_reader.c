@@ -75,8 +75,7 @@ static int fill(struct cunei_trace_reader *reader)
     if (fd >= 0)
         close(fd);
     if (count < 0)
-        return cunei_trace_fail(&reader->error, (int)count, "'%s' cannot be read",
-                                stream->path);
+        return cunei_trace_fail_to_read(&reader->error, (int)count, stream->path);
     reader->filled_offset = reader->offset;
     reader->filled_size = (size_t)count;
     return 0;
@@ -198,8 +197,7 @@ static int pass(struct cunei_trace_reader *reader, uint64_t offset)
             close(fd);
     }
     if (found < 0)
-        return cunei_trace_fail(&reader->error, (int)found, "'%s' cannot be read",
-                                stream->path);
+        return cunei_trace_fail_to_read(&reader->error, (int)found, stream->path);
     reader->skipped += (uint64_t)found - reader->offset;
     reader->offset = (uint64_t)found;
     return 0;

@@ -75,14 +75,13 @@ uint64_t cunei_metadata_wall_ns(const struct cunei_metadata *metadata, uint64_t 
 {
     unsigned __int128 ticks = (unsigned __int128)metadata->offset + tick;
     return metadata->offset_s * CUNEI_NS_PER_S +
-           (uint64_t)(ticks * CUNEI_NS_PER_S / metadata->frequency);
+           cunei_ticks_ns(ticks, metadata->frequency);
 }
 
 void cunei_metadata_set_clock(struct cunei_metadata *metadata, uint64_t frequency,
                               uint64_t tick, uint64_t wall_ns)
 {
-    uint64_t since_ns =
-        (uint64_t)((unsigned __int128)tick * CUNEI_NS_PER_S / frequency) + 1;
+    uint64_t since_ns = cunei_ticks_ns(tick, frequency) + 1;
     uint64_t origin_ns = wall_ns > since_ns ? wall_ns - since_ns : 0;
 
     metadata->frequency = frequency;

@@ -54,6 +54,10 @@ void cunei_record_env_format(const struct cunei_record_env *session,
 {
     cunei_buffer_format(out, "v=%d", SESSION_VERSION);
     format_text(out, "dir", session->directory);
+    if (session->directory_id.inode)
+        cunei_buffer_format(out, " device=%" PRIu64 " inode=%" PRIu64,
+                            (uint64_t)session->directory_id.device,
+                            (uint64_t)session->directory_id.inode);
     if (session->frequency)
         cunei_buffer_format(out, " freq=%" PRIu64, session->frequency);
     if (session->max_bytes)
@@ -146,6 +150,10 @@ static int parse_word(struct cunei_record_env *session, const char *key,
         session->startup = number != 0;
     else if (strcmp(key, "only") == 0)
         session->only_pid = number;
+    else if (strcmp(key, "device") == 0)
+        session->directory_id.device = number;
+    else if (strcmp(key, "inode") == 0)
+        session->directory_id.inode = number;
     else if (strcmp(key, "socket") == 0)
         session->launcher.socket = number;
     else if (strcmp(key, "secret") == 0)

@@ -8,8 +8,8 @@
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
- *     lines=app:solve instrumenter=profile budget=50000 socket=81 secret=1729
- *     keep=268435456 keepns=30000000000 keepmemory=1
+ *     device=65025 inode=1316 lines=app:solve instrumenter=profile budget=50000
+ *     socket=81 secret=1729 keep=268435456 keepns=30000000000 keepmemory=1
  *
  * An unknown key, another version or a directory that is not an absolute path is
  * -EINVAL.
@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "base/safe_open.h"
 #include "python/instrumenter.h"
 #include "wire/keep.h"
 
@@ -43,9 +44,10 @@ struct cunei_launcher {
 };
 
 struct cunei_record_env {
-    char *directory;    /* owned: the trace directory, absolute */
-    uint64_t frequency; /* ticks per second; 0: not measured yet */
-    uint64_t max_bytes; /* of the whole recording; 0: no limit */
+    char *directory;                   /* owned: the trace directory, absolute */
+    struct cunei_file_id directory_id; /* all 0: not known */
+    uint64_t frequency;                /* ticks per second; 0: not measured yet */
+    uint64_t max_bytes;                /* of the whole recording; 0: no limit */
     struct cunei_keep keep;
     bool startup;      /* record from the probe's start, not from __main__ */
     uint64_t budget;   /* what recording may cost, in millionths; 0: no limit */

@@ -150,10 +150,7 @@ static int fail(const struct cunei_export_option *exporting,
                 const struct cunei_export *export, const char *path, int rc)
 {
     if (rc == -ESRCH && export->unmatched)
-        return cunei_cmd_fail(0,
-                              "'%s' holds no thread '%s'; 'cunei report %s --threads' "
-                              "lists them",
-                              path, export->unmatched, path);
+        return cunei_cmd_fail_to_find_thread(path, export->unmatched);
     if (rc == -ENODATA)
         return cunei_cmd_fail(
             0,

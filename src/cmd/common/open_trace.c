@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "cmd/common/message.h"
+#include "python/refusals.h"
+#include "rt/refusal.h"
 #include "trace/clock_correction.h"
 #include "trace/process_folder.h"
 #include "trace/process_choice.h"
@@ -170,4 +172,19 @@ int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
                                   path, choice->words[i], path);
     }
     return 0;
+}
+
+int cunei_cmd_fail_to_find_thread(const char *path, const char *thread)
+{
+    return cunei_cmd_fail(
+        0, "'%s' holds no thread '%s'; 'cunei report %s --threads' lists them", path,
+        thread, path);
+}
+
+void cunei_cmd_read_refusals(const char *path, const struct cunei_trace *trace,
+                             struct cunei_refusals *refusals)
+{
+    cunei_refusal_read(path, refusals);
+    for (size_t i = 0; i < trace->process_count; i++)
+        cunei_refusals_remove_recorded(refusals, trace->processes[i].metadata.pid);
 }

@@ -24,6 +24,15 @@ struct cunei_trace_choice;
 int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
                            const struct cunei_trace_choice *choice);
 
+/* Print that the trace at `path` has no such thread; returns the exit status. */
+int cunei_cmd_fail_to_find_thread(const char *path, const char *thread);
+
+struct cunei_refusals;
+
+/* Add the processes that could not record, other than those that the trace has. */
+void cunei_cmd_read_refusals(const char *path, const struct cunei_trace *trace,
+                             struct cunei_refusals *refusals);
+
 /* Print why a trace could not be opened; returns the exit status. */
 int cunei_cmd_fail_to_open(int rc, const char *path,
                            const struct cunei_trace_error *error);

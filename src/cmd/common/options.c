@@ -21,16 +21,12 @@
 #include "cmd/common/message.h"
 #include "cmd/suggest/suggestion.h"
 
-/* A row that was found, and the struct its offset counts from. */
+/* A row that was found, its table, and the struct its offset counts from. */
 struct match {
-    const struct cunei_option *option;
+    const struct cunei_option *option, *table;
     char *values;
 };
 
-/* Those that were typed, as many as fit: a command's table has fewer.  Static, because
- * a process has one command line and parses it once. */
-static const struct cunei_option *typed[128];
-static size_t typed_count;
 
 const struct cunei_option cunei_options_patterns[] = {
     {.name = "include",
@@ -44,6 +40,17 @@ const struct cunei_option cunei_options_patterns[] = {
     {0},
 };
 
+const struct cunei_option cunei_options_process[] = {
+    {.name = "process",
+     .letter = 'p',
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "only this process: its pid, its folder in the trace,\n"
+             "its name in multiprocessing, its program, or a glob of\n"
+             "these; may be repeated"},
+    {0},
+};
+
 void cunei_option_list_fini(struct cunei_option_list *list)
 {
     free(list->items);
@@ -52,7 +59,7 @@ void cunei_option_list_fini(struct cunei_option_list *list)
 
 static bool is_row(const struct cunei_option *option)
 {
-    return option && (option->name || option->kind == CUNEI_OPTION_TABLE);
+    return option && (option->name || option->kind >= CUNEI_OPTION_TABLE);
 }
 
 static const struct cunei_option *rows_of(const struct cunei_option *table)
@@ -60,30 +67,20 @@ static const struct cunei_option *rows_of(const struct cunei_option *table)
     return table->make_table ? table->make_table() : table->table;
 }
 
-static struct match find_name(const struct cunei_option *options, char *values,
-                              const char *name, size_t size)
+/* The row with that name, or if it is NULL with that letter. */
+static struct match find(const struct cunei_option *table, char *values,
+                         const char *name, size_t size, char letter)
 {
-    for (const struct cunei_option *o = options; is_row(o); o++) {
+    for (const struct cunei_option *o = table; is_row(o); o++) {
         if (o->kind == CUNEI_OPTION_TABLE) {
-            struct match match = find_name(rows_of(o), values + o->offset, name, size);
+            struct match match =
+                find(rows_of(o), values + o->offset, name, size, letter);
             if (match.option)
                 return match;
-        } else if (strlen(o->name) == size && strncmp(o->name, name, size) == 0)
-            return (struct match){o, values};
-    }
-    return (struct match){0};
-}
-
-static struct match find_letter(const struct cunei_option *options, char *values,
-                                char letter)
-{
-    for (const struct cunei_option *o = options; is_row(o); o++) {
-        if (o->kind == CUNEI_OPTION_TABLE) {
-            struct match match = find_letter(rows_of(o), values + o->offset, letter);
-            if (match.option)
-                return match;
-        } else if (o->letter == letter)
-            return (struct match){o, values};
+        } else if (o->name &&
+                   (name ? strlen(o->name) == size && strncmp(o->name, name, size) == 0
+                         : o->letter == letter))
+            return (struct match){o, table, values};
     }
     return (struct match){0};
 }
@@ -170,7 +167,8 @@ static int add_pattern(const struct cunei_option *option,
     return CUNEI_OPTIONS_CONTINUE;
 }
 
-int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
+/* Add the patterns of a filter file. */
+static int add_filter(struct cunei_patterns *patterns, const char *path)
 {
     struct cunei_syntax_error error;
     size_t before = patterns->count;
@@ -204,10 +202,9 @@ static int add_word(struct cunei_option_list *list, const char *text)
     return CUNEI_OPTIONS_CONTINUE;
 }
 
-static int set_value(struct match match, const char *text)
+int cunei_options_set(const struct cunei_option *option, void *values, const char *text)
 {
-    const struct cunei_option *option = match.option;
-    void *slot = match.values + option->offset;
+    void *slot = (char *)values + option->offset;
 
     switch (option->kind) {
     case CUNEI_OPTION_FLAG:
@@ -244,35 +241,24 @@ static int set_value(struct match match, const char *text)
     case CUNEI_OPTION_EXCLUDE:
         return add_pattern(option, slot, text);
     case CUNEI_OPTION_FILTER:
-        return cunei_options_filter(slot, text);
+        return add_filter(slot, text);
     case CUNEI_OPTION_PROJECT:
         return add_pattern(option, slot, CUNEI_PATTERN_PROJECT);
     case CUNEI_OPTION_TABLE:
+    case CUNEI_OPTION_TYPED:
         break;
     }
     return CUNEI_OPTIONS_CONTINUE;
 }
 
-int cunei_options_set(const struct cunei_option *option, void *values, const char *text)
-{
-    return set_value((struct match){option, values}, text);
-}
-
-bool cunei_options_was_typed(const struct cunei_option *option)
-{
-    for (size_t i = 0; i < typed_count; i++) {
-        if (typed[i] == option)
-            return true;
-    }
-    return false;
-}
-
 static int take(struct match match, const char *text)
 {
-    if (typed_count < sizeof(typed) / sizeof(typed[0]) &&
-        !cunei_options_was_typed(match.option))
-        typed[typed_count++] = match.option;
-    return set_value(match, text);
+    for (const struct cunei_option *o = match.table; is_row(o); o++) {
+        if (o->kind == CUNEI_OPTION_TYPED)
+            *(uint64_t *)(void *)(match.values + o->offset) |=
+                UINT64_C(1) << (match.option - match.table);
+    }
+    return cunei_options_set(match.option, match.values, text);
 }
 
 static int unknown_option(const struct cunei_cmd *command, const char *word)
@@ -329,7 +315,7 @@ static int take_long(struct cursor *cursor, const char *word)
     const char *inside = word[2 + size] ? word + 3 + size : NULL;
 
     struct match match =
-        find_name(cursor->command->options, cursor->values, word + 2, size);
+        find(cursor->command->options, cursor->values, word + 2, size, 0);
     if (!match.option && strcmp(word, "--help") == 0) {
         cunei_options_print_help(cursor->command);
         return EXIT_SUCCESS;
@@ -349,7 +335,8 @@ static int take_letters(struct cursor *cursor, const char *word)
     int status = CUNEI_OPTIONS_CONTINUE;
 
     for (const char *c = word + 1; *c && status == CUNEI_OPTIONS_CONTINUE; c++) {
-        struct match match = find_letter(cursor->command->options, cursor->values, *c);
+        struct match match =
+            find(cursor->command->options, cursor->values, NULL, 0, *c);
         if (!match.option && *c == 'h') {
             cunei_options_print_help(cursor->command);
             return EXIT_SUCCESS;

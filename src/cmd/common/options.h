@@ -48,10 +48,12 @@ enum cunei_option_kind {
     CUNEI_OPTION_FILTER,   /* the same: those of a file */
     CUNEI_OPTION_PROJECT,  /* the same, without a value: see cmd/record/project.h */
     CUNEI_OPTION_TABLE,    /* no option: more rows, whose values begin at `offset` */
+    CUNEI_OPTION_TYPED,    /* no option: uint64_t, bits of its table's rows that were
+                              typed, the first row's first */
 };
 
 struct cunei_option {
-    const char *name; /* without dashes; NULL: the end, or a table */
+    const char *name; /* without dashes; NULL: the end, or no option */
     char letter;      /* or 0 */
     enum cunei_option_kind kind;
     const char *value;                /* how the help calls it; NULL for a flag */
@@ -65,6 +67,9 @@ struct cunei_option {
 /* --include and --exclude of a command that reads a trace; the offset of this table is
  * that of a struct cunei_patterns. */
 extern const struct cunei_option cunei_options_patterns[];
+
+/* --process; the offset of this table is that of a struct cunei_option_list. */
+extern const struct cunei_option cunei_options_process[];
 
 struct cunei_option_list {
     const char **items; /* owned; the words are borrowed from argv */
@@ -94,12 +99,6 @@ int cunei_options_directory(const struct cunei_cmd *command, int argc, char **ar
  */
 int cunei_options_set(const struct cunei_option *option, void *values,
                       const char *text);
-
-/* Whether cunei_options_parse found the option among the words. */
-bool cunei_options_was_typed(const struct cunei_option *option);
-
-/* Add the patterns of a filter file.  Returns as cunei_options_parse does. */
-int cunei_options_filter(struct cunei_patterns *patterns, const char *path);
 
 /* Print the usage line, the help and the options of a command. */
 void cunei_options_print_help(const struct cunei_cmd *command);

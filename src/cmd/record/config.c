@@ -233,13 +233,15 @@ static bool selects(const struct cunei_option *option)
     return option->offset == offsetof(struct cunei_record_options, patterns);
 }
 
-static bool is_typed(const struct cunei_option *option)
+static bool is_typed(const struct cunei_config *config,
+                     const struct cunei_option *option)
 {
     for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
-        if (selects(o) && selects(option) && cunei_options_was_typed(o))
+        bool is_same = o == option || (selects(o) && selects(option));
+        if (is_same && config->typed >> (o - cunei_record_option_rows) & 1)
             return true;
     }
-    return cunei_options_was_typed(option);
+    return false;
 }
 
 /* A filter is named from the folder of the file that names it. */
@@ -310,11 +312,12 @@ int cunei_config_apply(struct cunei_config *config, struct cunei_record_options 
     struct cunei_buffer used = {0};
     int rc = 0;
 
+    config->typed = values->typed;
     for (int order = 0; order < 3; order++) {
         const struct cunei_option *before = NULL;
         for (size_t i = 0; i < config->count && rc == 0; i++) {
             const struct cunei_config_item *item = &config->items[i];
-            if (order_of(item->option) != order || is_typed(item->option))
+            if (order_of(item->option) != order || is_typed(config, item->option))
                 continue;
             rc = apply_item(config, item, values);
             if (item->option != before)
@@ -336,7 +339,8 @@ const struct cunei_config_item *cunei_config_item(const struct cunei_config *con
     const struct cunei_option *option = find_option(name);
 
     for (size_t i = 0; option && i < config->count; i++) {
-        if (config->items[i].option->offset == option->offset && !is_typed(option))
+        if (config->items[i].option->offset == option->offset &&
+            !is_typed(config, option))
             return &config->items[i];
     }
     return NULL;

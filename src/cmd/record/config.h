@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 #include "base/syntax_error.h"
@@ -38,6 +39,7 @@ struct cunei_config {
     struct cunei_config_item *items; /* owned */
     size_t count;
     struct cunei_buffer keys;        /* that were there, a line each */
+    uint64_t typed;                  /* options that were, since it was applied */
     struct cunei_syntax_error error; /* of reading or applying it */
 };
 

@@ -35,18 +35,21 @@ static long number_of(const char *name, pid_t pid)
 }
 
 /* The last thing that the process was: its folder with the highest n, or "". */
-static void find_folder(DIR *folders, pid_t pid, char name[NAME_MAX + 1])
+static void find_folder(int directory, pid_t pid, char name[NAME_MAX + 1])
 {
     long best = -1;
 
     name[0] = '\0';
-    for (struct dirent *entry; (entry = readdir(folders));) {
+    DIR *folders = cunei_safe_list_folder(directory, ".");
+    for (struct dirent *entry; folders && (entry = readdir(folders));) {
         long number = number_of(entry->d_name, pid);
         if (number > best) {
             best = number;
             (void)snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
         }
     }
+    if (folders)
+        (void)closedir(folders);
 }
 
 static int load(int fd, struct cunei_process *process)
@@ -114,18 +117,18 @@ static int open_description(int folder, uid_t owner)
     return fd;
 }
 
-void cunei_exit_status_add(const char *directory, const struct cunei_launch_end *end)
+void cunei_exit_status_add(const char *path, const struct cunei_file_id *id,
+                           const struct cunei_launch_end *end)
 {
     char name[NAME_MAX + 1];
     struct stat status;
 
-    DIR *folders = opendir(directory);
-    if (!folders)
+    int directory = cunei_safe_open_directory(path, id);
+    if (directory < 0)
         return;
-    find_folder(folders, end->pid, name);
-    int folder =
-        *name ? cunei_safe_open_folder(dirfd(folders), name, &status) : -ENOENT;
-    (void)closedir(folders);
+    find_folder(directory, end->pid, name);
+    int folder = *name ? cunei_safe_open_folder(directory, name, &status) : -ENOENT;
+    close(directory);
     int fd = folder < 0 ? folder : open_description(folder, status.st_uid);
     if (folder >= 0)
         close(folder);

@@ -3,13 +3,15 @@
 #ifndef CUNEI_CMD_RECORD_EXIT_STATUS_H
 #define CUNEI_CMD_RECORD_EXIT_STATUS_H
 
+struct cunei_file_id;
 struct cunei_launch_end;
 
 /*
  * Add the exit status, signal and times of the process to its description in the trace
- * directory, where it did not write them itself.  Does nothing where it recorded
- * nothing.
+ * directory with this id, where it did not write them itself.  Does nothing where it
+ * recorded nothing.
  */
-void cunei_exit_status_add(const char *directory, const struct cunei_launch_end *end);
+void cunei_exit_status_add(const char *path, const struct cunei_file_id *id,
+                           const struct cunei_launch_end *end);
 
 #endif

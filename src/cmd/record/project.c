@@ -91,7 +91,8 @@ static bool has_marker(const char *folder)
     return found;
 }
 
-char *cunei_project_root(const char *start)
+/* The project's folder; owned, NULL: no memory. */
+static char *find_root(const char *start)
 {
     char *folder = strdup(start);
 
@@ -167,7 +168,7 @@ int cunei_project_settle(struct cunei_patterns *patterns, int argc, char **argv)
     if (!is_asked_for(patterns))
         return 0;
     char *start = cunei_project_start(argc, argv);
-    char *root = start ? cunei_project_root(start) : NULL;
+    char *root = start ? find_root(start) : NULL;
     /* A script that does not exist is reported when the program is looked for. */
     int rc = root ? settle(patterns, root) : 0;
     free(start);

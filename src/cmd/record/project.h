@@ -16,9 +16,6 @@ struct cunei_patterns;
  * there is no such folder. */
 char *cunei_project_start(int argc, char **argv);
 
-/* The project's folder; owned, NULL: no memory. */
-char *cunei_project_root(const char *start);
-
 /*
  * --only-project has left a pattern without a folder in the list: put the one of this
  * program first, wherever the option was.  Later patterns add to it or exclude from it.

@@ -128,6 +128,7 @@ const struct cunei_option cunei_record_option_rows[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "print no summary; 'run' prints only the report",
      VALUE(quiet)},
+    {.kind = CUNEI_OPTION_TYPED, VALUE(typed)},
     {0},
 };
 

@@ -43,6 +43,7 @@ struct cunei_record_options {
     bool force;
     bool quiet;
     bool no_config;
+    uint64_t typed; /* bits of cunei_record_option_rows */
 };
 
 #define CUNEI_RECORD_OPTIONS_DEFAULTS                             \

@@ -225,6 +225,7 @@ static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffe
         (void)cunei_budget_parse(options->budget, &budget); /* it was checked */
     struct cunei_record_env env = {.budget = budget,
                                    .directory = run->directory,
+                                   .directory_id = run->directory_id,
                                    .frequency = run->frequency,
                                    .max_bytes = options->max_bytes,
                                    .keep = cunei_record_options_keep(options),
@@ -248,7 +249,7 @@ static int launch(struct cunei_recorded_run *run, const char *env)
     int rc = cunei_launch(&run->program, env, run->options->no_children, &run->ended);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot run '%s'", run->program.path);
-    cunei_exit_status_add(run->directory, &run->ended);
+    cunei_exit_status_add(run->directory, &run->directory_id, &run->ended);
     cunei_wait_children(run->directory);
     return EXIT_SUCCESS;
 }

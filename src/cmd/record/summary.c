@@ -18,6 +18,7 @@
 #include "cmd/suggest/pattern.h"
 #include "model/facts/event_count.h"
 #include "python/refusal_reason.h"
+#include "python/refusals.h"
 #include "python/version_limits.h"
 #include "report/lost_hooks.h"
 #include "rt/refusal.h"
@@ -85,8 +86,8 @@ static void count_process(struct summary *summary,
 static void collect_refusals(const struct cunei_recorded_run *recording,
                              struct cunei_refusals *refusals)
 {
-    cunei_refusal_collect(recording->directory, recording->listener, recording->secret,
-                          refusals);
+    cunei_refusal_receive(recording->directory, &recording->directory_id,
+                          recording->listener, recording->secret, refusals);
 }
 
 static void note_refusals(const struct cunei_refusals *refusals)
@@ -95,24 +96,20 @@ static void note_refusals(const struct cunei_refusals *refusals)
 
     if (refusals->count == 0)
         return;
-    cunei_refusal_format(refusals, &why);
+    cunei_refusals_format(refusals, &why);
     if (refusals->count == 1)
         cunei_cmd_note("one process could not be recorded: %s", why.data);
     else
-        cunei_cmd_note("%u processes could not be recorded: %s", refusals->count,
+        cunei_cmd_note("%zu processes could not be recorded: %s", refusals->count,
                        why.data);
     cunei_buffer_fini(&why);
 }
 
-/*
- * A process whose folder was moved within the trace was recorded, at least in part, and
- * what it lost is known.
- */
 static void forget_found(const struct cunei_trace *trace,
                          struct cunei_refusals *refusals)
 {
     for (size_t i = 0; i < trace->process_count; i++)
-        cunei_refusal_forget_moved(refusals, trace->processes[i].metadata.pid);
+        cunei_refusals_remove_recorded(refusals, trace->processes[i].metadata.pid);
 }
 
 /* Append why events are missing; nothing where none are. */
@@ -151,7 +148,8 @@ static void note_refused(const struct cunei_recorded_run *recording, int reason)
 {
     struct cunei_buffer why = {0};
     bool is_written = reason != CUNEI_REFUSAL_MONITORING &&
-                      reason != CUNEI_REFUSAL_MOVED && reason < CUNEI_REFUSAL_PYDEVD;
+                      reason != CUNEI_REFUSAL_MOVED &&
+                      reason != CUNEI_REFUSAL_REPLACED && reason < CUNEI_REFUSAL_PYDEVD;
 
     if (is_written)
         cunei_buffer_format(&why, "'%s' could not be written to: ", recording->shown);
@@ -160,22 +158,24 @@ static void note_refused(const struct cunei_recorded_run *recording, int reason)
     cunei_buffer_fini(&why);
 }
 
-/* `removed`: what came of removing the directory. */
+/* `place`: what cunei_trace_directory_check returned. */
 static void note_nothing_recorded(const struct cunei_recorded_run *recording,
-                                  const struct cunei_refusals *refusals, int removed)
+                                  const struct cunei_refusals *refusals, int place)
 {
     const char *name = recording->program.name;
-    bool has_reason =
-        refusals->count && refusals->reasons[0].error != CUNEI_REFUSAL_MOVED;
+    bool has_reason = refusals->count &&
+                      refusals->items[0].reason != CUNEI_REFUSAL_MOVED &&
+                      refusals->items[0].reason != CUNEI_REFUSAL_REPLACED;
 
-    if (!has_reason && removed == -ENOENT)
+    if (!has_reason && place == -ENOENT)
         cunei_cmd_note("the trace is not in '%s': the directory was moved or removed",
                        recording->shown);
-    else if (!has_reason && removed == -ESTALE)
-        cunei_cmd_note("the trace is not in '%s': another directory has its place",
+    else if (!has_reason && place == -ESTALE)
+        cunei_cmd_note("the trace is not in '%s': another file or directory has its "
+                       "place",
                        recording->shown);
     else if (refusals->count)
-        note_refused(recording, refusals->reasons[0].error);
+        note_refused(recording, refusals->items[0].reason);
     else if (recording->options->no_children && !recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' is not a Python program, and "
                        "--no-children excludes the Pythons that it starts",
@@ -311,7 +311,8 @@ static void count_trace(const struct cunei_recorded_run *recording,
 
     collect_refusals(recording, &summary.refusals);
     forget_found(trace, &summary.refusals);
-    summary.lacks_folder = summary.refusals.moved_count > 0;
+    summary.lacks_folder =
+        cunei_refusals_count(&summary.refusals, CUNEI_REFUSAL_MOVED) > 0;
     for (size_t i = 0; i < trace->process_count; i++) {
         for (size_t j = 0; j < trace->processes[i].stream_count; j++)
             summary.total_bytes += trace->processes[i].streams[j].size;
@@ -325,6 +326,14 @@ static void count_trace(const struct cunei_recorded_run *recording,
     note_refusals(&summary.refusals);
     note_limits(recording, trace);
     note_running(trace);
+    cunei_refusals_fini(&summary.refusals);
+}
+
+/* What cannot be read is not removed: metadata that vanished may be found again. */
+static int remove_unused(const struct cunei_recorded_run *recording)
+{
+    return cunei_trace_directory_remove_unused(
+        recording->directory, &recording->directory_id, recording->directory_existed);
 }
 
 static int load(const struct cunei_recorded_run *recording, bool quiet,
@@ -332,21 +341,23 @@ static int load(const struct cunei_recorded_run *recording, bool quiet,
 {
     struct cunei_trace_error error;
     struct cunei_refusals refusals = {0};
-    int removed = -EEXIST;
+    int place =
+        cunei_trace_directory_check(recording->directory, &recording->directory_id);
 
-    int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
-    /* What cannot be read is not removed: metadata that vanished may be found again. */
-    if (rc == -ENODATA || rc == -ENOENT) {
-        if (!quiet)
-            collect_refusals(recording, &refusals);
-        removed = cunei_trace_directory_remove_unused(recording->directory,
-                                                      &recording->directory_id,
-                                                      recording->directory_existed);
+    int rc =
+        place < 0 ? place : cunei_cmd_load_trace(recording->directory, trace, &error);
+    bool is_empty = rc == -ENODATA || rc == -ENOENT || rc == -ESTALE;
+    if (is_empty && !quiet)
+        collect_refusals(recording, &refusals);
+    if (is_empty && place == 0) {
+        place = remove_unused(recording);
+        is_empty = place != -EEXIST;
     }
-    if (rc < 0 && removed == -EEXIST)
+    if (rc < 0 && !is_empty)
         (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);
     else if (rc < 0 && !quiet)
-        note_nothing_recorded(recording, &refusals, removed);
+        note_nothing_recorded(recording, &refusals, place);
+    cunei_refusals_fini(&refusals);
     return rc;
 }
 
@@ -365,7 +376,7 @@ bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
                                   bool quiet)
 {
     struct cunei_trace trace;
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     if (load(recording, quiet, &trace) < 0)
         return false;
@@ -375,6 +386,7 @@ bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
         note_unmatched(recording, &trace);
         note_refusals(&refusals);
         note_limits(recording, &trace);
+        cunei_refusals_fini(&refusals);
     }
     cunei_trace_close(&trace);
     return true;

@@ -222,12 +222,18 @@ static int walk(int directory, enum purpose purpose, struct content *content)
     return rc;
 }
 
-/* Whether the directory is still at its path. */
-static bool is_at(const char *path, const struct cunei_file_id *id)
+int cunei_trace_directory_check(const char *path, const struct cunei_file_id *id)
 {
     struct stat status;
 
-    return lstat(path, &status) == 0 && cunei_file_id_is(id, &status);
+    if (lstat(path, &status) < 0)
+        return errno == ENOTDIR ? -ENOENT : -errno;
+    return cunei_file_id_is(id, &status) ? 0 : -ESTALE;
+}
+
+static bool is_at(const char *path, const struct cunei_file_id *id)
+{
+    return cunei_trace_directory_check(path, id) == 0;
 }
 
 /* All of it is done in the directory that was opened, whatever is at its path then. */

@@ -41,6 +41,9 @@ char *cunei_trace_directory_make_new(const char *name, char **made,
 char *cunei_trace_directory_make_temporary(struct cunei_file_id *id,
                                            struct cunei_buffer *reason);
 
+/* 0: the directory is at its path; -ENOENT: nothing is, -ESTALE: something else is. */
+int cunei_trace_directory_check(const char *path, const struct cunei_file_id *id);
+
 /*
  * Remove the trace at `path`, a directory that the caller has made, and the directory
  * itself where nothing else is left.  -ESTALE: something else is at the path.

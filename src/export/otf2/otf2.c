@@ -3,7 +3,7 @@
  * An archive of OTF2, for Vampir, Scalasca and otf2-print.
  *
  * Names are those of Score-P's Python bindings: regions "module:qualname", arguments
- * the parameters "argname:NAME", a call whose begin is missing an
+ * the parameters "argname:NAME", a call whose start is missing an
  * "error_region" with the parameter "leave-region".  Counters are metrics, and other
  * events of the program parameters, "mark:NAME" and so on.  libotf2 writes one
  * location after the other, so that this format uses one core.

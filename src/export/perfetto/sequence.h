@@ -42,7 +42,7 @@ enum {
     CUNEI_PERFETTO_FIRST,
 };
 
-/* Annotations of the begin or the end of a call, in few bytes. */
+/* Annotations of the start or the end of a call, in few bytes. */
 enum cunei_perfetto_note {
     CUNEI_PERFETTO_PLAIN,
     CUNEI_PERFETTO_FOUND,

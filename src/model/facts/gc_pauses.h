@@ -25,7 +25,7 @@ struct cunei_gc_pauses {
 
 /* What a piece knows of a thread's collections beside them: private to the model. */
 struct cunei_gc_open_pause {
-    bool is_seen;   /* a begin or an end */
+    bool is_seen;   /* a start or an end */
     bool is_open;   /* one is under way … */
     uint64_t since; /* … from here */
     bool has_end;   /* the first that was seen is the end of one … */

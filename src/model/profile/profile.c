@@ -100,8 +100,7 @@ void cunei_profile_fini(struct cunei_profile *profile)
 
 uint64_t cunei_profile_ns(const struct cunei_profile *profile, uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S /
-                      profile->scale.frequency);
+    return cunei_ticks_ns(ticks, profile->scale.frequency);
 }
 
 /* What the loop below holds in registers. */

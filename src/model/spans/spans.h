@@ -34,7 +34,7 @@ enum cunei_span_begin {
     CUNEI_BEGIN_RESUME, /* of a generator or coroutine */
     CUNEI_BEGIN_SWITCH, /* its greenlet runs again; or the end of a region cut it in two
                          */
-    CUNEI_BEGIN_FOUND,  /* it was open already; its begin is unknown */
+    CUNEI_BEGIN_FOUND,  /* it was open already; its start is unknown */
 };
 
 enum cunei_span_end {

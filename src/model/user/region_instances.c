@@ -145,7 +145,7 @@ int cunei_region_instances_give(struct cunei_region_instances *regions, uint32_t
 /* Rounding loses less than a nanosecond. */
 static uint64_t ns_of(const struct cunei_region_instances *regions, uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S / regions->frequency);
+    return cunei_ticks_ns(ticks, regions->frequency);
 }
 
 int cunei_region_instances_end(struct cunei_region_instances *regions, uint32_t index)

@@ -27,7 +27,7 @@ struct cunei_instance {
     uint64_t inside;     /* before that */
     uint64_t counted;    /* of that, what was in no other of its name */
     bool is_nested;
-    bool is_whole; /* its begin was seen */
+    bool is_whole; /* its start was seen */
 };
 
 /* A value of an instance. */

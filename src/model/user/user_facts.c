@@ -279,7 +279,6 @@ int cunei_user_facts_mark(struct cunei_user_facts *facts,
                           const struct cunei_user_value *value,
                           const struct cunei_mark_facts *where)
 {
-    facts->mark_total++;
     if (facts->mark_count >= CUNEI_MARKS_MAX)
         return 0;
     if (!CUNEI_VECTOR_RESERVE(facts->marks, facts->mark_capacity,

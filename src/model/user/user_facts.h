@@ -39,7 +39,7 @@ struct cunei_buffer;
 #define CUNEI_VALUES_MAX 1024u
 #define CUNEI_VALUES_FEW 20u
 
-/* A region counts from its begin to its end, but for what it was suspended. */
+/* A region counts from its start to its end, but for what it was suspended. */
 struct cunei_region_facts {
     uint64_t count;                   /* that began */
     uint64_t resumes;                 /* of suspended ones */
@@ -126,7 +126,6 @@ struct cunei_user_facts {
     struct cunei_text_set mark_texts;
     struct cunei_mark_facts *marks; /* by time after the finish */
     size_t mark_count, mark_capacity;
-    uint64_t mark_total; /* with those that found no place */
     struct cunei_text_set metadata_keys;
     struct cunei_metadata_facts *metadata;
     struct cunei_text_set token_names;

@@ -35,7 +35,8 @@ void cunei_budget_spend(struct cunei_budget *own, double ns)
         own->window_spent_ns += ns;
 }
 
-double cunei_budget_event_ns(const struct cunei_budget *own)
+/* What an event costs in this program. */
+static double event_ns(const struct cunei_budget *own)
 {
     return own->event_ns * own->scale.value;
 }
@@ -179,7 +180,7 @@ struct cunei_rates cunei_budget_rates_of(const struct cunei_budget *budget,
                                          const struct cunei_observed *seen,
                                          double time_ns, double net_ns)
 {
-    double cost = cunei_budget_event_ns(budget) * budget->ticks_per_ns *
+    double cost = event_ns(budget) * budget->ticks_per_ns *
                   (double)(seen->events + seen->inner) / 2;
     double self = fmax((double)seen->self - cost, (double)seen->self / 20);
     double wrong = cost * fmax(SHARE_ERROR, budget->scale.error);

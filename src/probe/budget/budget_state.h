@@ -86,9 +86,9 @@ struct cunei_budget {
     double gap_steady;    /* steady events since the last counting burst */
     double aside_ns;      /* of the current burst, for writing packets */
     double wanted_ns;     /* when the burst was due … */
-    double waited_ns;   /* … and the time to its begin, in which nothing was called */
+    double waited_ns;   /* … and the time to its start, in which nothing was called */
     unsigned postponed; /* how often */
-    double planned_ns;  /* length of the burst, from its begin */
+    double planned_ns;  /* length of the burst, from its start */
     uint64_t burst_begin; /* tick */
     uint64_t burst_until; /* tick; between bursts, the length of the next one */
     uint64_t stage_until; /* tick */
@@ -115,8 +115,7 @@ struct cunei_budget {
 double cunei_budget_run_ns(void);
 void cunei_budget_spend(struct cunei_budget *own, double ns);
 
-/* What an event costs in this program, and the same with reading it again. */
-double cunei_budget_event_ns(const struct cunei_budget *own);
+/* What an event costs in this program, with reading it again. */
 double cunei_budget_load_ns(const struct cunei_budget *own);
 
 /* NULL: there is no memory, or the id is not that of a function. */

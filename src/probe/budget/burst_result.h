@@ -24,7 +24,7 @@ struct cunei_burst_span {
 /* How much longer an entry takes where ends are counted as well: compare the halves. */
 void cunei_burst_compare_halves(struct cunei_budget *budget);
 
-/* The time that a counting burst would have taken had it been settled from its begin.
+/* The time that a counting burst would have taken had it been settled from its start.
  * If it never settled, it was too short, or too little was called. */
 double cunei_burst_settled_ns(struct cunei_budget *budget, double time_ns);
 

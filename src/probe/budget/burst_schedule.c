@@ -76,7 +76,7 @@ void cunei_burst_schedule_plan(struct cunei_budget *budget)
  * A burst covers a span of time that was chosen at random.  But it can begin only
  * between two instructions: if the program is in a C function, at its end.  Code that
  * calls a lot would be covered too often.  So the span begins when the burst was due;
- * until its begin nothing was called, if there is only one thread.
+ * until its start nothing was called, if there is only one thread.
  */
 static double waited_ns(const struct cunei_budget_timer_delay *delay)
 {

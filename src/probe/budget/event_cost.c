@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "probe/code/code.h"
+#include "probe/code/registry.h"
 #include "probe/core/compat.h"
 #include "probe/core/world.h"
 #include "rt/clock.h"
@@ -90,7 +90,7 @@ static int set_tags(PyObject *loop, PyObject *leaf, uint64_t tag)
         PyObject *code = functions[i] && PyFunction_Check(functions[i])
                              ? PyFunction_GetCode(functions[i])
                              : NULL;
-        if (!code || cunei_code_set_tag((PyCodeObject *)code, tag) < 0)
+        if (!code || cunei_registry_set_tag((PyCodeObject *)code, tag) < 0)
             return -1;
     }
     return 0;

@@ -20,12 +20,7 @@ static struct cunei_entry *entry_of(uint64_t tag)
 struct collection {
     PyCodeObject **codes;
     size_t count;
-    enum {
-        ALL,
-        WATCHED,
-        LINED,
-        MUTED
-    } which;
+    enum cunei_code_set which;
 };
 
 static bool is_in(const struct collection *collection, const struct cunei_entry *entry)
@@ -33,15 +28,16 @@ static bool is_in(const struct collection *collection, const struct cunei_entry 
     if (!entry->code || Py_REFCNT(entry->code) == 0)
         return false; /* free, or about to be */
     switch (collection->which) {
-    case WATCHED:
+    case CUNEI_CODE_SET_WATCHED:
         return entry->watched;
-    case LINED:
+    case CUNEI_CODE_SET_LINED:
         return entry->lined;
-    case MUTED:
+    case CUNEI_CODE_SET_MUTED:
         return entry->muted;
-    default:
-        return true;
+    case CUNEI_CODE_SET_ALL:
+        break;
     }
+    return true;
 }
 
 /* With the world stopped. */
@@ -60,34 +56,16 @@ static void collect(void *context)
     }
 }
 
-static void visit_collected(struct collection collection, cunei_code_visitor *visit)
+void cunei_code_visit(enum cunei_code_set which, cunei_code_visitor *visit)
 {
+    struct collection collection = {.which = which};
+
     cunei_world_stop(collect, &collection);
     for (size_t i = 0; i < collection.count; i++) {
         visit(collection.codes[i]);
         Py_DECREF(collection.codes[i]);
     }
     free(collection.codes);
-}
-
-void cunei_code_visit(cunei_code_visitor *visit)
-{
-    visit_collected((struct collection){.which = ALL}, visit);
-}
-
-void cunei_code_visit_watched(cunei_code_visitor *visit)
-{
-    visit_collected((struct collection){.which = WATCHED}, visit);
-}
-
-void cunei_code_visit_lined(cunei_code_visitor *visit)
-{
-    visit_collected((struct collection){.which = LINED}, visit);
-}
-
-void cunei_code_visit_muted(cunei_code_visitor *visit)
-{
-    visit_collected((struct collection){.which = MUTED}, visit);
 }
 
 void cunei_code_mute(uint64_t tag)
@@ -171,9 +149,4 @@ uint32_t cunei_code_flags(uint64_t tag)
 bool cunei_code_is_decorated(uint64_t tag)
 {
     return cunei_registry_place(tag) && entry_of(tag)->decorated;
-}
-
-int cunei_code_set_tag(PyCodeObject *code, uint64_t tag)
-{
-    return cunei_registry_set_tag(code, tag);
 }

@@ -56,16 +56,15 @@ bool cunei_code_follow(PyCodeObject *code);
 
 typedef void cunei_code_visitor(PyCodeObject *code);
 
-/* Call `visit` for each code object that has a tag, selected or not. */
-void cunei_code_visit(cunei_code_visitor *visit);
+enum cunei_code_set {
+    CUNEI_CODE_SET_ALL, /* that have a tag, selected or not */
+    CUNEI_CODE_SET_WATCHED,
+    CUNEI_CODE_SET_LINED, /* their lines are recorded */
+    CUNEI_CODE_SET_MUTED,
+};
 
-/* The same for those that are watched, whose lines are recorded, that are muted. */
-void cunei_code_visit_watched(cunei_code_visitor *visit);
-void cunei_code_visit_lined(cunei_code_visitor *visit);
-void cunei_code_visit_muted(cunei_code_visitor *visit);
-
-/* Give a code object any tag, for measurements; 0: none.  -1 with an exception set. */
-int cunei_code_set_tag(PyCodeObject *code, uint64_t tag);
+/* Call `visit` for each code object of a set. */
+void cunei_code_visit(enum cunei_code_set which, cunei_code_visitor *visit);
 
 /* Remove all tags; with the world stopped. */
 void cunei_code_clear(void);

@@ -367,8 +367,3 @@ void cunei_exception_end(void)
     if (tracks)
         drop_finished(tracks, 0);
 }
-
-void cunei_exception_reset(void)
-{
-    cunei_exception_tracks_reset();
-}

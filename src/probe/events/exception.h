@@ -18,9 +18,6 @@
 
 #include <Python.h>
 
-/* Before a recording. */
-void cunei_exception_reset(void);
-
 /* Events of the frame on top, as in sys.monitoring. */
 typedef void cunei_exception_event(PyCodeObject *code, PyObject *offset,
                                    PyObject *exception);

@@ -12,11 +12,9 @@
 #include "probe/code/qualname.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
+#include "probe/events/started_python.h"
 #include "probe/events/thread_name.h"
-#include "python/interpreter_args.h"
-#include "python/refusal_reason.h"
 #include "rt/recorder.h"
-#include "wire/record_env.h"
 
 /* The C functions of os._exit, os.execv and os.execve, and os.chroot. */
 static PyCFunction leave, execute[2], change_root;
@@ -45,6 +43,7 @@ static PyCFunction find_function(PyObject *module, const char *name)
 int cunei_process_init(const struct cunei_process_hooks *wanted)
 {
     hooks = *wanted;
+    cunei_started_python_init(hooks.unrecorded);
     PyObject *posix = PyImport_ImportModule("posix");
     if (!posix)
         return -1;
@@ -280,94 +279,6 @@ void cunei_process_event(PyCodeObject *code)
         return;
     later.call = NULL;
     call();
-}
-
-/* The items of a list or tuple of bytes or str; NULL, and no exception, on failure. */
-static PyObject *as_bytes(PyObject *words)
-{
-    PyObject *sequence = PyList_CheckExact(words) || PyTuple_CheckExact(words)
-                             ? PySequence_Tuple(words)
-                             : NULL;
-    PyObject *texts = sequence ? PyTuple_New(PyTuple_GET_SIZE(sequence)) : NULL;
-
-    for (Py_ssize_t i = 0; texts && i < PyTuple_GET_SIZE(texts); i++) {
-        PyObject *word = PyTuple_GET_ITEM(sequence, i);
-        PyObject *text = PyUnicode_Check(word) ? PyUnicode_EncodeFSDefault(word)
-                         : PyBytes_Check(word) ? Py_NewRef(word)
-                                               : NULL;
-        if (text)
-            PyTuple_SET_ITEM(texts, i, text);
-        else
-            Py_CLEAR(texts);
-    }
-    PyErr_Clear();
-    Py_XDECREF(sequence);
-    return texts;
-}
-
-/* Whether one of the texts NAME=value is CUNEI_RECORD. */
-static bool has_variable(PyObject *texts)
-{
-    static const char start[] = CUNEI_RECORD_ENV_VARIABLE "=";
-    bool is_there = false;
-
-    for (Py_ssize_t i = 0; !is_there && i < PyTuple_GET_SIZE(texts); i++)
-        is_there = strncmp(PyBytes_AS_STRING(PyTuple_GET_ITEM(texts, i)), start,
-                           strlen(start)) == 0;
-    return is_there;
-}
-
-/* Whether it is a key.  A lookup would compare str and bytes, which python -b forbids.
- */
-static bool has_key(PyObject *dict)
-{
-    PyObject *key = NULL;
-    bool is_there = false;
-
-    CUNEI_COMPAT_BEGIN_LOCKED(dict);
-    for (Py_ssize_t i = 0; !is_there && PyDict_Next(dict, &i, &key, NULL);)
-        is_there = is_text(key, CUNEI_RECORD_ENV_VARIABLE) ||
-                   (PyBytes_Check(key) &&
-                    strcmp(PyBytes_AS_STRING(key), CUNEI_RECORD_ENV_VARIABLE) == 0);
-    CUNEI_COMPAT_END_LOCKED();
-    return is_there;
-}
-
-/*
- * Whether the program gets CUNEI_RECORD.  None stands for the variables of this
- * process, and so does os.environ; a mapping of any other type may run code.
- */
-static bool passes_variable(PyObject *environment)
-{
-    PyObject *texts = as_bytes(environment);
-    bool passes = getenv(CUNEI_RECORD_ENV_VARIABLE) != NULL;
-
-    if (texts)
-        passes = has_variable(texts);
-    else if (PyDict_CheckExact(environment))
-        passes = has_key(environment);
-    Py_XDECREF(texts);
-    return passes;
-}
-
-void cunei_process_started(pid_t pid, PyObject *arguments, PyObject *environment)
-{
-    PyObject *texts = as_bytes(arguments);
-    Py_ssize_t count = texts ? PyTuple_GET_SIZE(texts) : 0;
-    char **words = count ? calloc((size_t)count + 1, sizeof(*words)) : NULL;
-
-    for (Py_ssize_t i = 0; words && i < count; i++)
-        words[i] = PyBytes_AS_STRING(PyTuple_GET_ITEM(texts, i));
-    if (words && cunei_python_is_named(words[0])) {
-        struct cunei_interpreter_args args =
-            cunei_interpreter_args_parse((int)count, words);
-        if (!args.prints_and_exits && args.no_site)
-            hooks.unrecorded(pid, CUNEI_REFUSAL_NO_SITE);
-        else if (!args.prints_and_exits && !passes_variable(environment))
-            hooks.unrecorded(pid, CUNEI_REFUSAL_NO_VARIABLE);
-    }
-    free(words);
-    Py_XDECREF(texts);
 }
 
 void cunei_process_leaves(PyCFunction function, PyObject *argument)

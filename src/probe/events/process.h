@@ -53,12 +53,6 @@ void cunei_process_leaves(PyCFunction function, PyObject *argument);
 /* Whether it is code of Python's that starts programs by _posixsubprocess. */
 bool cunei_process_starts_programs(PyCodeObject *code);
 
-/*
- * The process has started a program, with these variables: texts NAME=value, a mapping,
- * or None.
- */
-void cunei_process_started(pid_t pid, PyObject *arguments, PyObject *environment);
-
 /* Without CALL events: whether the function sets names.  Its frame begins, or ends. */
 bool cunei_process_sets_names(PyCodeObject *code);
 void cunei_process_frame(PyCodeObject *code, bool begins);

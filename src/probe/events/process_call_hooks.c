@@ -14,6 +14,7 @@
 #include "probe/core/cold_event.h"
 #include "probe/core/compat.h"
 #include "probe/events/process.h"
+#include "probe/events/started_python.h"
 #include "rt/process_exit.h"
 #include "rt/recorder.h"
 
@@ -25,6 +26,7 @@ struct arguments {
 
 /* Reports to be made before a call, and with the result after one that succeeded. */
 static void report_leaving(PyObject *function, struct arguments arguments);
+static void report_exec(PyObject *function, struct arguments arguments);
 static void report_kill(PyObject *result, struct arguments arguments);
 static void report_wait(PyObject *result, struct arguments arguments);
 static void report_spawn(PyObject *result, struct arguments arguments);
@@ -36,8 +38,8 @@ static const struct {
     void (*after)(PyObject *result, struct arguments arguments);
 } functions[] = {
     {"posix", "_exit", report_leaving, NULL},
-    {"posix", "execv", report_leaving, NULL},
-    {"posix", "execve", report_leaving, NULL},
+    {"posix", "execv", report_exec, NULL},
+    {"posix", "execve", report_exec, NULL},
     {"posix", "chroot", report_leaving, NULL},
     {"posix", "kill", NULL, report_kill},
     {"posix", "wait", NULL, report_wait},
@@ -46,7 +48,7 @@ static const struct {
     {"posix", "wait4", NULL, report_wait},
     {"posix", "posix_spawn", NULL, report_spawn},
     {"posix", "posix_spawnp", NULL, report_spawn},
-    {"_posixsubprocess", "fork_exec", NULL, report_start},
+    {"_posixsubprocess", "fork_exec", NULL, report_start}, /* the last */
 };
 
 enum {
@@ -66,7 +68,7 @@ static struct hook {
     PyCFunctionObject *function; /* owned; NULL: not found yet */
     vectorcallfunc original;
     PyMethodDef *method;
-    PyMethodDef unspecialized;
+    PyMethodDef replaced;
 } hooks[HOOKS];
 
 static struct hook *find_hook(PyObject *function)
@@ -84,6 +86,19 @@ static void report_leaving(PyObject *function, struct arguments arguments)
 {
     if (arguments.count > 0)
         cunei_process_leaves(PyCFunction_GET_FUNCTION(function), arguments.items[0]);
+}
+
+/* A path, the program's arguments, and for execve its variables. */
+static void report_exec(PyObject *function, struct arguments arguments)
+{
+    const struct cunei_start start = {
+        .paths = arguments.count > 0 ? arguments.items[0] : Py_None,
+        .arguments = arguments.count > 1 ? arguments.items[1] : Py_None,
+        .environment = arguments.count > 2 ? arguments.items[2] : Py_None};
+
+    if (!cunei_process_has_calls())
+        report_leaving(function, arguments);
+    cunei_started_python_executes(&start);
 }
 
 /* A number of 0 to INT_MAX; -1: another object. */
@@ -133,8 +148,10 @@ static void report_wait(PyObject *result, struct arguments arguments)
         return;
     int pid = number_of(PyTuple_GET_ITEM(result, 0));
     int status = number_of(PyTuple_GET_ITEM(result, 1));
-    if (pid > 0 && status >= 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
+    if (pid > 0 && status >= 0 && (WIFEXITED(status) || WIFSIGNALED(status))) {
         cunei_process_exit_note_child(pid, status, take_sent(pid));
+        cunei_started_python_ended(pid);
+    }
 }
 
 /* Its arguments are a path, the program's arguments, and a mapping or None. */
@@ -142,40 +159,76 @@ static void report_spawn(PyObject *result, struct arguments arguments)
 {
     int pid = number_of(result);
 
-    if (pid > 0 && arguments.count > 2)
-        cunei_process_started(pid, arguments.items[1], arguments.items[2]);
+    if (pid <= 0 || arguments.count < 3)
+        return;
+    const struct cunei_start start = {.paths = arguments.items[0],
+                                      .arguments = arguments.items[1],
+                                      .environment = arguments.items[2]};
+    cunei_started_python_started(pid, &start);
 }
 
-/* The first argument has the program's arguments, the sixth its variables or None. */
+/* The program's arguments, its possible paths, and as the sixth its variables or None.
+ */
 static void report_start(PyObject *result, struct arguments arguments)
 {
     int pid = number_of(result);
 
-    if (pid > 0 && arguments.count > 5)
-        cunei_process_started(pid, arguments.items[0], arguments.items[5]);
+    if (pid <= 0 || arguments.count < 6)
+        return;
+    const struct cunei_start start = {.paths = arguments.items[1],
+                                      .arguments = arguments.items[0],
+                                      .environment = arguments.items[5]};
+    cunei_started_python_started(pid, &start);
+}
+
+static bool is_recorded(void)
+{
+    /* Other interpreters may have the same functions, and are not recorded. */
+    return PyInterpreterState_Get() == PyInterpreterState_Main();
+}
+
+static void report_result(const struct hook *hook, PyObject *result,
+                          struct arguments arguments)
+{
+    if (!result || !functions[hook - hooks].after || !is_recorded())
+        return;
+    struct cunei_cold_event event = cunei_cold_event_begin();
+    functions[hook - hooks].after(result, arguments);
+    cunei_cold_event_end(&event);
 }
 
 static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
                       PyObject *keywords)
 {
     const struct hook *hook = find_hook(function);
-    /* Other interpreters may have the same functions, and are not recorded. */
-    bool is_recorded = PyInterpreterState_Get() == PyInterpreterState_Main();
     const struct arguments arguments = {
         args, PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0)};
 
-    if (is_recorded && functions[hook - hooks].before) {
+    if (functions[hook - hooks].before && is_recorded()) {
         struct cunei_cold_event event = cunei_cold_event_begin();
         functions[hook - hooks].before(function, arguments);
         cunei_cold_event_end(&event);
     }
     PyObject *result = hook->original(function, args, count, keywords);
-    if (is_recorded && result && functions[hook - hooks].after) {
-        struct cunei_cold_event event = cunei_cold_event_begin();
-        functions[hook - hooks].after(result, arguments);
-        cunei_cold_event_end(&event);
-    }
+    report_result(hook, result, arguments);
     return result;
+}
+
+/* The same for the last row, which has no vectorcall slot before CPython 3.12. */
+static PyObject *call_with_tuple(PyObject *self, PyObject *tuple)
+{
+    const struct hook *hook = &hooks[HOOKS - 1];
+    const struct arguments arguments = {&PyTuple_GET_ITEM(tuple, 0),
+                                        PyTuple_GET_SIZE(tuple)};
+
+    PyObject *result = hook->method->ml_meth(self, tuple);
+    report_result(hook, result, arguments);
+    return result;
+}
+
+static bool is_watched(const PyCFunctionObject *function)
+{
+    return function->vectorcall == call || function->m_ml->ml_meth == call_with_tuple;
 }
 
 /*
@@ -184,23 +237,37 @@ static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
  */
 static void prevent_specialization(struct hook *hook)
 {
-    hook->unspecialized = *hook->method;
-    hook->unspecialized.ml_flags = METH_KEYWORDS;
-    hook->function->m_ml = &hook->unspecialized;
+    hook->replaced.ml_flags = METH_KEYWORDS;
+    hook->function->m_ml = &hook->replaced;
+}
+
+static void replace_method(struct hook *hook)
+{
+    hook->replaced.ml_meth = call_with_tuple;
+    hook->function->m_ml = &hook->replaced;
 }
 
 static void watch(struct hook *hook, PyObject *function)
 {
     PyCFunctionObject *builtin = (PyCFunctionObject *)function;
 
-    if (!PyCFunction_Check(function) || !builtin->vectorcall ||
-        builtin->vectorcall == call || (hook->function && hook->function != builtin))
+    if (!PyCFunction_Check(function) || is_watched(builtin) ||
+        (hook->function && hook->function != builtin))
+        return;
+    bool has_tuple =
+        builtin->m_ml->ml_flags == METH_VARARGS && hook == &hooks[HOOKS - 1];
+    if (!builtin->vectorcall && !has_tuple)
         return;
     if (!hook->function) {
         hook->function = (PyCFunctionObject *)Py_NewRef(function);
         hook->method = builtin->m_ml;
     }
+    hook->replaced = *hook->method;
     hook->original = builtin->vectorcall;
+    if (has_tuple) {
+        replace_method(hook);
+        return;
+    }
     builtin->vectorcall = call;
     if (PY_VERSION_HEX >= 0x030b0000)
         prevent_specialization(hook);
@@ -240,7 +307,7 @@ void cunei_process_call_hooks_unwatch(void)
 {
     for (int i = 0; i < HOOKS; i++) {
         PyCFunctionObject *function = hooks[i].function;
-        if (!function || function->vectorcall != call)
+        if (!function || !is_watched(function))
             continue;
         function->vectorcall = hooks[i].original;
         function->m_ml = hooks[i].method;

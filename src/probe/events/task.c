@@ -152,7 +152,7 @@ static enum cunei_phase kind_of(const struct thread *thread, uint64_t number,
     return thread->left == number ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_RESUME;
 }
 
-/* Write the entry of this frame as the begin of a step; 0: no number for the task. */
+/* Write the entry of this frame as the start of a step; 0: no number for the task. */
 static uint64_t record_step(const struct thread *thread, PyObject *task, uint32_t id,
                             enum cunei_phase phase)
 {
@@ -169,7 +169,7 @@ static uint64_t record_step(const struct thread *thread, PyObject *task, uint32_
     return number;
 }
 
-/* Whether the entry of this frame was written as the begin of a step. */
+/* Whether the entry of this frame was written as the start of a step. */
 static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phase)
 {
     const void *frame = cunei_frame_running(PyThreadState_Get());

@@ -19,6 +19,7 @@
 #include "probe/events/argument.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception.h"
+#include "probe/events/exception_track.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/line_event.h"
 #include "probe/events/process.h"
@@ -89,6 +90,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
                                     .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
+        .directory_id = state->session.directory_id,
         /* The launcher has created it, and may have removed it by now. */
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
@@ -106,7 +108,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
 
     cunei_task_reset();
     cunei_greenlet_begin(state->tracer_type);
-    cunei_exception_reset();
+    cunei_exception_tracks_reset();
     cunei_describe(&process, &state->session.patterns);
     process.instrumenter =
         strdup(cunei_instrumenter_name(cunei_source_choice_of(&state->session)));

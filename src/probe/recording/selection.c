@@ -85,8 +85,9 @@ static void unmute(PyCodeObject *code)
     source->methods->enable(source, code);
 }
 
-/* Not without a GIL: each change of events would stop the world. */
-bool cunei_selection_is_on(const struct cunei_probe *state)
+/* Whether events are set for each code object that is selected.  Not without a GIL:
+ * each change of events would stop the world. */
+static bool is_selective(const struct cunei_probe *state)
 {
     return CUNEI_COMPAT_HAS_GIL && state->source->methods->select &&
            (state->session.patterns.count > 0 || state->session.budget > 0);
@@ -95,7 +96,7 @@ bool cunei_selection_is_on(const struct cunei_probe *state)
 struct cunei_source_config cunei_selection_config(const struct cunei_probe *state)
 {
     return (struct cunei_source_config){
-        .is_selective = cunei_selection_is_on(state),
+        .is_selective = is_selective(state),
         .has_patterns = state->session.patterns.count > 0,
         .has_budget = state->session.budget > 0,
         .c_calls = state->session.c_calls,
@@ -109,13 +110,13 @@ void cunei_selection_remove(struct cunei_probe *state)
 
     methods->pause(state->source);
     if (methods->unwatch_calls)
-        cunei_code_visit_watched(forget_watched);
+        cunei_code_visit(CUNEI_CODE_SET_WATCHED, forget_watched);
     if (methods->remove_lines && state->source->config.lines)
-        cunei_code_visit_lined(forget_lined);
-    if (cunei_selection_is_on(state))
-        cunei_code_visit(forget_code);
+        cunei_code_visit(CUNEI_CODE_SET_LINED, forget_lined);
+    if (is_selective(state))
+        cunei_code_visit(CUNEI_CODE_SET_ALL, forget_code);
     if (cunei_code_has_muted() && !methods->enable_all(state->source))
-        cunei_code_visit_muted(unmute);
+        cunei_code_visit(CUNEI_CODE_SET_MUTED, unmute);
 }
 
 /* Frames that are open already need the events of their code when they end. */
@@ -148,20 +149,20 @@ void cunei_selection_apply(struct cunei_probe *state)
         .is_decorated = cunei_decorated_is_recorded,
         .set_id = cunei_decorated_set_id,
         .took = cunei_budget_charge,
-        .selected = cunei_selection_is_on(state) ? when_selected : NULL,
+        .selected = is_selective(state) ? when_selected : NULL,
         .level = state->session.budget ? cunei_budget_level : NULL,
         .levelled = cunei_budget_apply_level,
         .watched = when_watched,
         .lined = state->source->methods->add_lines ? when_lined : NULL,
 #if PY_VERSION_HEX >= 0x030c0000
-        .left_out = CUNEI_EXCEPTION_INFER_IS_LOCAL && cunei_selection_is_on(state)
+        .left_out = CUNEI_EXCEPTION_INFER_IS_LOCAL && is_selective(state)
                         ? when_left_out
                         : NULL,
 #endif
     };
 
 #if PY_VERSION_HEX >= 0x030c0000
-    cunei_exception_infer_notify(cunei_selection_is_on(state) ? when_reached : NULL);
+    cunei_exception_infer_notify(is_selective(state) ? when_reached : NULL);
 #endif
     cunei_code_reset(cunei_source_choice_patterns(&state->session), &hooks);
     cunei_c_call_reset();

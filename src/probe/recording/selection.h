@@ -6,14 +6,9 @@
 #ifndef CUNEI_PROBE_RECORDING_SELECTION_H
 #define CUNEI_PROBE_RECORDING_SELECTION_H
 
-#include <stdbool.h>
-
 #include "probe/core/source.h"
 
 struct cunei_probe;
-
-/* Whether events are set for each code object that is selected. */
-bool cunei_selection_is_on(const struct cunei_probe *state);
 
 /* What the recording asks its source for, with the patterns that it has now. */
 struct cunei_source_config cunei_selection_config(const struct cunei_probe *state);

@@ -4,7 +4,7 @@
  *
  * Before 3.14 a block creates two bound methods, __enter__ and __exit__, each time:
  * more than half of the cost of an empty block.  There such an object is its own bound
- * method: the block calls it without arguments at its begin, and with three at its
+ * method: the block calls it without arguments at its start, and with three at its
  * end.  Called with one argument, it decorates that.
  */
 #ifndef CUNEI_PROBE_USER_WITH_BLOCK_H

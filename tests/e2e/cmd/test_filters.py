@@ -140,8 +140,8 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
         (
             '{"exclude_timers": ["a(?=b)"]}',
-            "f:1:21: invalid regular expression: at its byte 2, of groups that "
-            "begin with (?, only (?:…) is supported",
+            "f:1:21: invalid regular expression: at its byte 2, (?:…) is the "
+            "only supported group that begins with (?",
         ),
     ],
 )

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Pythons below the program that cannot record are counted, where they are known."""
 
+import json
 import shutil
+import subprocess
+import sys
 
 import pytest
-from proof import needs_monitoring
 
 NO_SITE = (
     "Python was started with -S, which disables site-packages, so that it could not "
     "load cunei"
 )
 NO_VARIABLE = "Python was started without CUNEI_RECORD in its environment"
+
+NO_CUNEI = (
+    "cunei is not installed in the Python that was started, or that Python ended "
+    "before its first line"
+)
 
 STARTS = {
     "-S": ('subprocess.run([sys.executable, "-S", "-c", "pass"])', NO_SITE),
@@ -36,7 +43,60 @@ STARTS = {
         "os.environ), 0)",
         NO_SITE,
     ),
+    "another argv[0]": (
+        'subprocess.run(["worker", "-S", "-c", ""], executable=sys.executable)',
+        NO_SITE,
+    ),
+    "a script": ('subprocess.run([os.getcwd() + "/script"], env={})', NO_VARIABLE),
+    "a Python without cunei": (
+        'subprocess.run([os.getcwd() + "/bare/bin/python", "-c", "pass"])',
+        NO_CUNEI,
+    ),
+    "a script of a Python without cunei": (
+        'subprocess.run([os.getcwd() + "/bare/script"])',
+        NO_CUNEI,
+    ),
+    "a file that is missing": (
+        'subprocess.run([sys.executable, "/nowhere.py"], stderr=-3)',
+        NO_CUNEI,
+    ),
+    "spawnv": (
+        'os.spawnv(0, sys.executable, [sys.executable, "-S", "-c", ""])',
+        NO_SITE,
+    ),
+    "execve": (
+        'if os.fork() == 0: os.execve(sys.executable, [sys.executable, "-c", ""], {})\n'
+        "os.wait()",
+        NO_VARIABLE,
+    ),
+    "execvp": (
+        "if os.fork() == 0:\n"
+        "    os.environ['PATH'] = '/nowhere:' + os.path.dirname(sys.executable)\n"
+        "    os.execvp('python', ['python', '-S', '-c', ''])\n"
+        "os.wait()",
+        NO_SITE,
+    ),
 }
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A Python without cunei."""
+    folder = tmp_path_factory.mktemp("bare")
+    words = [sys.executable, "-m", "venv", "--without-pip", folder]
+    subprocess.run(words, check=True)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def scripts(cunei, bare):
+    (cunei.folder / "bare").symlink_to(bare)
+    for path, python in [
+        (cunei.folder / "script", cunei.python),
+        (bare / "script", bare / "bin" / "python"),
+    ]:
+        path.write_text(f"#!{python}\npass\n")
+        path.chmod(0o755)
 
 
 def record(cunei, start, *options):
@@ -48,7 +108,7 @@ def record(cunei, start, *options):
     return done.stderr.splitlines()[1:]
 
 
-@needs_monitoring
+@pytest.mark.core
 @pytest.mark.parametrize(("start", "reason"), STARTS.values(), ids=STARTS)
 def test_a_python_that_cannot_record(cunei, start, reason):
     assert record(cunei, start) == [
@@ -56,9 +116,15 @@ def test_a_python_that_cannot_record(cunei, start, reason):
     ]
     words = " ".join(cunei("report", "trace").stdout.split())
     assert f"1 process could not be recorded: {reason}" in words
+    for command in (["report", "--json"], ["info", "--json"]):
+        (refusal,) = json.loads(cunei(*command, "trace").stdout)["unrecorded"]
+        assert refusal["reason"] == reason
+    shown = cunei("info", "trace").stdout
+    assert shown.endswith(
+        f"\n\ncould not be recorded\n  process   {refusal['pid']}: {reason}\n"
+    )
 
 
-@needs_monitoring
 def test_several_are_counted(cunei):
     starts = [STARTS["-S"][0], *[STARTS["an empty environment"][0]] * 2]
 
@@ -67,7 +133,7 @@ def test_several_are_counted(cunei):
     assert f"{NO_SITE} (1)" in line
     assert f"{NO_VARIABLE} (2)" in line
     words = " ".join(cunei("report", "trace").stdout.split())
-    assert line.removeprefix("cunei: ") in words
+    assert line[len("cunei: ") :] in words
 
 
 RECORDED = {
@@ -76,6 +142,23 @@ RECORDED = {
     "a copy": 'subprocess.run([sys.executable, "-c", "pass"], env={**os.environ})',
     "a copy in bytes": (
         'subprocess.run([sys.executable, "-c", "pass"], env={**os.environb})'
+    ),
+    "a script": 'subprocess.run([os.getcwd() + "/script"])',
+    "a script in a shell": 'subprocess.run(os.getcwd() + "/script", shell=True)',
+    "a module": 'subprocess.run([sys.executable, "-m", "this"], stdout=-3)',
+    "a process of multiprocessing": (
+        "import multiprocessing\n"
+        "if __name__ == '__main__':\n"
+        "    context = multiprocessing.get_context('spawn')\n"
+        "    process = context.Process(target=print)\n"
+        "    process.start(); process.join()"
+    ),
+    "exec": (
+        "if os.fork() == 0: os.execv(sys.executable, [sys.executable, '-c', ''])\n"
+        "os.wait()"
+    ),
+    "exec of a program that is missing": (
+        "try: os.execv('/nowhere/python3', ['python3', '-S'])\nexcept OSError: pass"
     ),
     "its version": 'subprocess.run([sys.executable, "-V"], env={}, stdout=-3)',
     "another program": 'subprocess.run(["true", "-S"], env={})',
@@ -90,7 +173,6 @@ def test_no_other_program_is_counted(cunei, start):
     assert record(cunei, start) == []
 
 
-@needs_monitoring
 def test_children_that_were_not_asked_for_are_not_counted(cunei):
     start = STARTS["an empty environment"][0]
 

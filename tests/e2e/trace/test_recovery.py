@@ -355,3 +355,19 @@ def test_losses_before_a_first_packet_are_counted(tmp_path, ending):
     lost = re.findall(r"discarded (\d+) events", done.stderr)
     assert len(lost) == 2
     assert sum(map(int, lost)) == report["lost"]
+
+
+def test_what_cannot_be_repaired_has_one_reason(dead_trace):
+    directory, _ = dead_trace
+    (folder,) = directory.glob("*-*-*")
+    stream = folder / "s0"
+    stream.write_bytes(b"no packet")
+    os.truncate(stream, 1 << 40)  # with a hole
+
+    refused = cunei("recover", directory, check=False)
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(
+        f"cunei: cannot repair '{folder}': '{stream}' is damaged, and nothing can be "
+        "appended to it; other commands read it as it is\n"
+    )

@@ -135,8 +135,8 @@ def test_a_swapped_folder_loses_events_and_no_file(tmp_path, shared, secret, wha
     reasons = {
         "the folder": "events were lost: its folder in the trace was moved, replaced "
         "or removed\n",
-        "the trace": f"the trace is not in '{directory}': another directory has its "
-        "place\n",
+        "the trace": f"the trace is not in '{directory}': another file or "
+        "directory has its place\n",
     }
     assert reasons[what] in ended.stderr
     assert "could not be recorded" not in ended.stderr
@@ -283,6 +283,47 @@ def test_each_event_around_a_replaced_folder_is_recorded_or_lost(tmp_path):
     assert count_program_events(directory) + lost == count_program_events(whole)
 
 
+# It starts a Python after the line on its input.
+PARENT = """
+import subprocess, sys
+print("ready", flush=True)
+sys.stdin.readline()
+subprocess.run([sys.executable, "-c", "def f(): pass\\nf()"])
+print("done")
+"""
+
+
+def test_a_child_makes_nothing_in_the_place_of_the_directory(tmp_path):
+    directory, place = tmp_path / "trace", tmp_path / "place"
+    place.mkdir()
+    with recording(directory, tmp_path, PARENT, ["--max-size", "1G"]) as ended:
+        directory.rename(tmp_path / "moved")
+        directory.symlink_to(place)
+
+    assert not list(place.iterdir())
+    assert ended.stderr == (
+        f"cunei: the trace is not in '{directory}': another file or directory has its "
+        "place\n"
+    )
+
+
+def test_a_child_that_found_another_directory_has_a_reason(tmp_path):
+    directory, moved = tmp_path / "trace", tmp_path / "moved"
+    restore = f"""
+import os
+os.rmdir({str(directory)!r})  # it is empty
+os.rename({str(moved)!r}, {str(directory)!r})
+"""
+    with recording(directory, tmp_path, PARENT + restore) as ended:
+        directory.rename(moved)
+        directory.mkdir()
+
+    assert ended.stderr.splitlines()[1:] == [
+        "cunei: one process could not be recorded: another file or directory has the "
+        "place of the trace directory"
+    ]
+
+
 def test_an_empty_directory_that_existed_stays(tmp_path):
     directory, made = tmp_path / "trace", tmp_path / "made"
     directory.mkdir()
@@ -305,6 +346,25 @@ def test_a_directory_that_was_moved_is_named(tmp_path):
     )
     reported = json.loads(cunei("report", "--json", tmp_path / "moved").stdout)
     assert reported["lost"] == 0
+
+
+@pytest.mark.parametrize("what", ["a file", "another trace", "a link to it"])
+def test_what_has_the_place_of_the_directory_is_not_read(tmp_path, what):
+    directory, other = tmp_path / "trace", tmp_path / "other"
+    cunei("record", "-q", "-o", other, write_program(tmp_path, "print()"))
+    with recording(directory, tmp_path) as ended:
+        directory.rename(tmp_path / "moved")
+        if what == "a file":
+            directory.write_text("text\n")
+        elif what == "another trace":
+            other.rename(directory)
+        else:
+            directory.symlink_to(other)
+
+    assert ended.stderr == (
+        f"cunei: the trace is not in '{directory}': another file or directory has its "
+        "place\n"
+    )
 
 
 def unix_sockets():
@@ -358,7 +418,8 @@ def test_a_trace_in_the_place_of_an_empty_one_is_not_removed(tmp_path):
     assert digest(precious) == before
     assert directory.is_symlink()
     assert printed == (
-        f"cunei: the trace is not in '{directory}': another directory has its place\n"
+        f"cunei: the trace is not in '{directory}': another file or directory has its "
+        "place\n"
     )
 
 
@@ -393,6 +454,22 @@ def test_what_was_recorded_stays_when_metadata_vanishes(tmp_path, change, calls)
     assert len(ended.stderr.splitlines()) == 1
     assert f"{folder}" in ended.stderr and "metadata" in ended.stderr
     assert (folder / ".live").exists() or (folder / "s0").stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["metadata", "s0"])
+def test_a_file_of_a_trace_that_is_a_link_is_named(tmp_path, secret, name):
+    directory = tmp_path / "trace"
+    cunei("record", "-q", "-o", directory, write_program(tmp_path, "print()"))
+    path = only_folder(directory) / name
+    path.unlink()
+    path.symlink_to(secret)
+
+    for command in ("report", "info", "recover", "dump"):
+        shown = cunei(command, directory, check=False)
+        assert shown.returncode == 1
+        assert (
+            f"'{path}' is not a regular file (links are not followed)" in shown.stderr
+        )
 
 
 def test_a_folder_that_is_renamed_is_found_and_reported(tmp_path):

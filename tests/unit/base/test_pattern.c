@@ -171,7 +171,7 @@ static void expressions_that_cost_too_much_together_are_refused(void **state)
         rc = cunei_patterns_add(&patterns, true, text, error, sizeof(error));
 
     assert_int_equal(rc, -EINVAL);
-    assert_non_null(strstr(error, "need too much memory; use fewer"));
+    assert_non_null(strstr(error, "needs too much memory; use fewer"));
     cunei_patterns_remove(&patterns, 0, text);
     assert_int_equal(cunei_patterns_add(&patterns, true, text, NULL, 0), 0);
     cunei_patterns_fini(&patterns);

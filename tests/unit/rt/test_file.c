@@ -25,6 +25,8 @@
 #include "scratch.h"
 #include "wire/live.h"
 
+static const struct cunei_file_id any;
+
 struct fixture {
     struct scratch scratch;
     struct cunei_folder folder;
@@ -38,8 +40,8 @@ static int set_up(void **state)
 
     assert_non_null(fixture);
     scratch_make(&fixture->scratch);
-    assert_int_equal(cunei_folder_open(&fixture->folder, fixture->scratch.directory),
-                     0);
+    assert_int_equal(
+        cunei_folder_open(&fixture->folder, fixture->scratch.directory, &any), 0);
     *state = fixture;
     return 0;
 }
@@ -94,12 +96,52 @@ static void each_recording_gets_a_folder_of_its_own(void **state)
     struct cunei_folder other;
     struct stat status;
 
-    assert_int_equal(cunei_folder_open(&other, fixture->scratch.directory), 0);
+    assert_int_equal(cunei_folder_open(&other, fixture->scratch.directory, &any), 0);
 
     assert_string_not_equal(other.path, fixture->folder.path);
     assert_int_equal(stat(other.path, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
     assert_int_equal(other.fd, -1);
+    cunei_folder_close(&other);
+}
+
+static void a_folder_is_made_with_one_descriptor_left(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cunei_folder other;
+    struct rlimit before;
+
+    int next = dup(STDERR_FILENO);
+    assert_true(next >= 0);
+    close(next);
+    limit(RLIMIT_NOFILE, (rlim_t)next + 1, &before);
+    int rc = cunei_folder_open(&other, fixture->scratch.directory, &any);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+#if CUNEI_RUN_IN_CHILD_WORKS
+    assert_int_equal(rc, 0);
+    assert_string_equal(strrchr(other.path, '-'), "-1"); /* no folder was left empty */
+    cunei_folder_close(&other);
+#else
+    assert_int_equal(rc, -EMFILE);
+#endif
+}
+
+static void no_folder_is_made_in_the_place_of_the_parent(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cunei_folder other;
+    struct stat status;
+    char place[256];
+
+    assert_int_equal(stat(fixture->scratch.directory, &status), 0);
+    const struct cunei_file_id id = cunei_file_id_of(&status);
+    (void)snprintf(place, sizeof(place), "%s/place", fixture->scratch.directory);
+    assert_int_equal(mkdir(place, 0700), 0);
+
+    assert_int_equal(cunei_folder_open(&other, place, &id), -EXDEV);
+
+    assert_int_equal(rmdir(place), 0); /* it is empty */
+    assert_int_equal(cunei_folder_open(&other, fixture->scratch.directory, &id), 0);
     cunei_folder_close(&other);
 }
 
@@ -455,8 +497,8 @@ static void a_parent_that_cannot_be_is_an_error(void **state)
     struct cunei_folder folder;
     (void)state;
 
-    assert_int_equal(cunei_folder_open(&folder, "/nowhere/at/all"), -ENOENT);
-    assert_int_equal(cunei_folder_open(&folder, "/dev/null"), -ENOTDIR);
+    assert_int_equal(cunei_folder_open(&folder, "/nowhere/at/all", &any), -ENOENT);
+    assert_int_equal(cunei_folder_open(&folder, "/dev/null", &any), -ENOTDIR);
 }
 
 int main(void)
@@ -464,6 +506,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(each_recording_gets_a_folder_of_its_own),
+        TEST(a_folder_is_made_with_one_descriptor_left),
+        TEST(no_folder_is_made_in_the_place_of_the_parent),
         TEST(what_is_appended_stands_behind_what_was_there),
         TEST(a_text_that_does_not_fit_is_not_appended_in_part),
         TEST(a_file_is_replaced_whole_or_not_at_all),

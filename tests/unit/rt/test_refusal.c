@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -19,8 +20,10 @@
 
 #include <cmocka.h>
 
+#include "base/safe_open.h"
 #include "base/units.h"
 #include "python/refusal_reason.h"
+#include "python/refusals.h"
 #include "rt/clock.h"
 #include "rt/refusal.h"
 #include "scratch.h"
@@ -69,23 +72,32 @@ static void leave_from_children(const struct cunei_record_env *session, int erro
     }
 }
 
+/* As the launcher of the session does, whose trace directory this is. */
+static void receive_all(const char *directory, int listener,
+                        const struct cunei_record_env *session,
+                        struct cunei_refusals *refusals)
+{
+    struct stat status = {0};
+
+    (void)stat(directory, &status);
+    const struct cunei_file_id id = cunei_file_id_of(&status);
+    cunei_refusal_receive(directory, &id, listener, session->launcher.secret, refusals);
+}
+
 static void words_in_the_directory_are_counted_by_reason(void **state)
 {
     struct scratch *scratch = *state;
     const struct cunei_record_env session = session_in(scratch->directory);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     leave_from_children(&session, ENOSPC, 2);
     leave_from_children(&session, EMFILE, 1);
-    cunei_refusal_collect(scratch->directory, -1, 0, &refusals);
+    cunei_refusal_read(scratch->directory, &refusals);
 
     assert_int_equal(refusals.count, 3);
-    unsigned full = refusals.reasons[0].error == ENOSPC ? 0 : 1;
-    assert_int_equal(refusals.reasons[full].error, ENOSPC);
-    assert_int_equal(refusals.reasons[full].count, 2);
-    assert_int_equal(refusals.reasons[!full].error, EMFILE);
-    assert_int_equal(refusals.reasons[!full].count, 1);
-    assert_int_equal(refusals.reasons[2].count, 0);
+    assert_int_equal(cunei_refusals_count(&refusals, ENOSPC), 2);
+    assert_int_equal(cunei_refusals_count(&refusals, EMFILE), 1);
+    cunei_refusals_fini(&refusals);
 }
 
 /* Who owns the trace directory may put files into it. */
@@ -93,7 +105,7 @@ static void a_launcher_ignores_files_of_another_user(void **state)
 {
     struct scratch *scratch = *state;
     struct cunei_record_env session = session_in(scratch->directory);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
     char path[PATH_MAX];
 
     if (geteuid() != 0)
@@ -104,88 +116,102 @@ static void a_launcher_ignores_files_of_another_user(void **state)
     (void)snprintf(path, sizeof(path), "%s/%s2-%d", scratch->directory,
                    CUNEI_REFUSAL_NAME, ENOSPC);
     assert_int_equal(chown(path, OTHER_USER, OTHER_USER), 0);
-    cunei_refusal_collect(scratch->directory, listener, session.launcher.secret,
-                          &refusals);
+    receive_all(scratch->directory, listener, &session, &refusals);
 
     assert_int_equal(refusals.count, 1);
-    assert_int_equal(refusals.reasons[0].error, EMFILE);
+    assert_int_equal(refusals.items[0].reason, EMFILE);
     close(listener);
+    cunei_refusals_fini(&refusals);
 }
 
 static void without_the_directory_they_go_to_whoever_listens(void **state)
 {
     (void)state;
     struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
     assert_true(listener > STDERR_FILENO);
     leave_from_children(&session, EACCES, 300);
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    receive_all(missing, listener, &session, &refusals);
 
     assert_int_equal(refusals.count, 300);
-    assert_int_equal(refusals.reasons[0].error, EACCES);
-    assert_int_equal(refusals.reasons[0].count, 300);
+    assert_int_equal(cunei_refusals_count(&refusals, EACCES), 300);
     close(listener);
+    cunei_refusals_fini(&refusals);
 }
 
 static void a_process_that_repeats_itself_counts_once(void **state)
 {
     (void)state;
     struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
     for (int i = 0; i < 3; i++)
         cunei_refusal_leave(&session, getpid(), EACCES);
     leave_from_children(&session, EACCES, 1);
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    receive_all(missing, listener, &session, &refusals);
 
     assert_int_equal(refusals.count, 2);
     close(listener);
+    cunei_refusals_fini(&refusals);
 }
 
 static void each_child_that_a_process_reports_counts(void **state)
 {
     (void)state;
     struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
     for (pid_t child = 1001; child <= 1003; child++) {
         cunei_refusal_leave(&session, child, CUNEI_REFUSAL_NO_SITE);
         cunei_refusal_leave(&session, child, CUNEI_REFUSAL_NO_SITE);
     }
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    receive_all(missing, listener, &session, &refusals);
 
     assert_int_equal(refusals.count, 3);
-    assert_int_equal(refusals.reasons[0].error, CUNEI_REFUSAL_NO_SITE);
-    assert_int_equal(refusals.reasons[0].count, 3);
+    assert_int_equal(cunei_refusals_count(&refusals, CUNEI_REFUSAL_NO_SITE), 3);
+    close(listener);
+    cunei_refusals_fini(&refusals);
+}
+
+static void a_message_is_kept_for_other_commands(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_record_env session = session_in(missing);
+    struct cunei_refusals refusals = {0}, kept = {0};
+
+    int listener = cunei_refusal_listen(&session.launcher);
+    cunei_refusal_leave(&session, 1001, EACCES);
+    receive_all(scratch->directory, listener, &session, &refusals);
+    cunei_refusal_read(scratch->directory, &kept);
+
+    assert_int_equal(refusals.count, 1);
+    assert_int_equal(kept.count, 1);
+    assert_int_equal(kept.items[0].pid, 1001);
+    assert_int_equal(kept.items[0].reason, EACCES);
+    cunei_refusals_fini(&refusals);
+    cunei_refusals_fini(&kept);
     close(listener);
 }
 
-static void a_process_that_the_trace_has_is_forgotten(void **state)
+static void nothing_is_kept_in_the_place_of_the_directory(void **state)
 {
-    (void)state;
+    struct scratch *scratch = *state;
     struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    const struct cunei_file_id other = {.inode = 1};
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
-    cunei_refusal_leave(&session, 1001, CUNEI_REFUSAL_MOVED);
-    cunei_refusal_leave(&session, 1002, CUNEI_REFUSAL_MOVED);
-    cunei_refusal_leave(&session, 1003, CUNEI_REFUSAL_NO_SITE);
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
-    cunei_refusal_forget_moved(&refusals, 1003); /* its folder was not moved */
-    cunei_refusal_forget_moved(&refusals, 1001);
-
-    assert_int_equal(refusals.count, 2);
-    assert_int_equal(refusals.moved_count, 1);
-    assert_int_equal(refusals.moved[0], 1002);
-    cunei_refusal_forget_moved(&refusals, 1002);
+    cunei_refusal_leave(&session, 1001, EACCES);
+    cunei_refusal_receive(scratch->directory, &other, listener, session.launcher.secret,
+                          &refusals);
     assert_int_equal(refusals.count, 1);
-    assert_int_equal(refusals.moved_count, 0);
-    assert_int_equal(refusals.reasons[0].error, CUNEI_REFUSAL_NO_SITE);
-    assert_int_equal(refusals.reasons[1].count, 0);
+    cunei_refusals_fini(&refusals);
+    cunei_refusal_read(scratch->directory, &refusals);
+    assert_int_equal(refusals.count, 0);
     close(listener);
 }
 
@@ -193,33 +219,34 @@ static void a_file_that_is_there_needs_no_message(void **state)
 {
     struct scratch *scratch = *state;
     struct cunei_record_env session = session_in(scratch->directory);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
     for (int i = 0; i < 2; i++)
         cunei_refusal_leave(&session, getpid(), EACCES);
-    cunei_refusal_collect(scratch->directory, listener, session.launcher.secret,
-                          &refusals);
+    receive_all(scratch->directory, listener, &session, &refusals);
 
     assert_int_equal(refusals.count, 1);
     close(listener);
+    cunei_refusals_fini(&refusals);
 }
 
 static void a_message_without_the_secret_is_ignored(void **state)
 {
     (void)state;
     struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
     struct cunei_record_env guessed = session;
     guessed.launcher.secret++;
     leave_from_children(&guessed, ENOSPC, 2);
     leave_from_children(&session, EACCES, 1);
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    receive_all(missing, listener, &session, &refusals);
 
     assert_int_equal(refusals.count, 1);
-    assert_int_equal(refusals.reasons[0].error, EACCES);
+    assert_int_equal(refusals.items[0].reason, EACCES);
+    cunei_refusals_fini(&refusals);
     close(listener);
 }
 
@@ -238,7 +265,7 @@ static void silent_connections_delay_a_second_at_most_and_hide_nothing(void **st
 {
     (void)state;
     struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
     int silent[100];
 
     int listener = cunei_refusal_listen(&session.launcher);
@@ -246,13 +273,14 @@ static void silent_connections_delay_a_second_at_most_and_hide_nothing(void **st
         silent[i] = connect_silently(listener);
     leave_from_children(&session, EACCES, 1);
     uint64_t begin_ns = cunei_clock_ns(CLOCK_MONOTONIC);
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    receive_all(missing, listener, &session, &refusals);
     uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC);
 
     assert_int_equal(refusals.count, 1);
     assert_in_range(end_ns - begin_ns, 0, CUNEI_NS_PER_S);
     for (size_t i = 0; i < 100; i++)
         close(silent[i]);
+    cunei_refusals_fini(&refusals);
     close(listener);
 }
 
@@ -291,20 +319,21 @@ static void a_signal_while_a_message_is_awaited_does_not_lose_it(void **state)
     const struct sigaction action = {.sa_handler = send_late};
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
     struct sigaction before;
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     int listener = cunei_refusal_listen(&session.launcher);
     catch_message(&session);
     late.fd = connect_silently(listener);
     assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
-    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
+    receive_all(missing, listener, &session, &refusals);
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 
     assert_int_equal(refusals.count, 1);
-    assert_int_equal(refusals.reasons[0].error, EACCES);
+    assert_int_equal(refusals.items[0].reason, EACCES);
     close(late.fd);
     close(listener);
+    cunei_refusals_fini(&refusals);
 }
 
 static void two_launchers_have_other_sockets_and_secrets(void **state)
@@ -326,28 +355,30 @@ static void reasons_that_are_no_errno_arrive_and_say_what_they_mean(void **state
 {
     struct scratch *scratch = *state;
     const struct cunei_record_env session = session_in(scratch->directory);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     leave_from_children(&session, CUNEI_REFUSAL_TORCH, 1);
-    cunei_refusal_collect(scratch->directory, -1, 0, &refusals);
+    cunei_refusal_read(scratch->directory, &refusals);
 
-    assert_int_equal(refusals.reasons[0].error, CUNEI_REFUSAL_TORCH);
+    assert_int_equal(refusals.items[0].reason, CUNEI_REFUSAL_TORCH);
     assert_non_null(strstr(cunei_refusal_reason_text(CUNEI_REFUSAL_TORCH), "torch"));
     for (int reason = CUNEI_REFUSAL_PYDEVD; reason <= CUNEI_REFUSAL_FORBIDDEN; reason++)
         assert_null(strstr(cunei_refusal_reason_text(reason), "Unknown error"));
     assert_string_equal(cunei_refusal_reason_text(EACCES), strerror(EACCES));
+    cunei_refusals_fini(&refusals);
 }
 
 static void a_refusal_without_a_listener_does_no_harm(void **state)
 {
     (void)state;
     const struct cunei_record_env session = session_in(missing);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
 
     cunei_refusal_leave(&session, getpid(), EACCES);
-    cunei_refusal_collect(missing, -1, 0, &refusals);
+    cunei_refusal_read(missing, &refusals);
 
     assert_int_equal(refusals.count, 0);
+    cunei_refusals_fini(&refusals);
 }
 
 /* What another process may write to the socket, or name a file, is not believed. */
@@ -355,7 +386,7 @@ static void nonsense_is_another_reason(void **state)
 {
     struct scratch *scratch = *state;
     const struct cunei_record_env session = session_in(scratch->directory);
-    struct cunei_refusals refusals;
+    struct cunei_refusals refusals = {0};
     char path[128];
 
     (void)snprintf(path, sizeof(path), "%s/" CUNEI_REFUSAL_NAME "1-x",
@@ -365,13 +396,14 @@ static void nonsense_is_another_reason(void **state)
     close(fd);
     leave_from_children(&session, -5, 1);
     leave_from_children(&session, 1 << 20, 1);
-    cunei_refusal_collect(scratch->directory, -1, 0, &refusals);
+    cunei_refusal_read(scratch->directory, &refusals);
 
     assert_int_equal(refusals.count, 3);
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++) {
-        int error = refusals.reasons[i].error;
-        assert_true(error == 0 || error == 5); /* "-5" has a dash of its own */
+    for (size_t i = 0; i < refusals.count; i++) {
+        int reason = refusals.items[i].reason;
+        assert_true(reason == 0 || reason == 5); /* "-5" has a dash of its own */
     }
+    cunei_refusals_fini(&refusals);
 }
 
 int main(void)
@@ -387,7 +419,10 @@ int main(void)
             reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
         cmocka_unit_test(a_process_that_repeats_itself_counts_once),
         cmocka_unit_test(each_child_that_a_process_reports_counts),
-        cmocka_unit_test(a_process_that_the_trace_has_is_forgotten),
+        cmocka_unit_test_setup_teardown(a_message_is_kept_for_other_commands, make,
+                                        remove_all),
+        cmocka_unit_test_setup_teardown(nothing_is_kept_in_the_place_of_the_directory,
+                                        make, remove_all),
         cmocka_unit_test_setup_teardown(a_file_that_is_there_needs_no_message, make,
                                         remove_all),
         cmocka_unit_test(a_message_without_the_secret_is_ignored),

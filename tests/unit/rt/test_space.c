@@ -23,6 +23,7 @@
 
 #define EVENTS      200000
 #define THREADS_MAX 16
+#define OTHER_USER  65534
 
 static int set_up(void **state)
 {
@@ -45,43 +46,80 @@ static int tear_down(void **state)
     return scratch_tear_down(state);
 }
 
+/* A folder of a process in the directory. */
+static struct cunei_folder make_folder(const struct scratch *scratch)
+{
+    const struct cunei_file_id any = {0};
+    struct cunei_folder folder;
+
+    assert_int_equal(cunei_folder_open(&folder, scratch->directory, &any), 0);
+    return folder;
+}
+
 static void all_processes_of_a_trace_share_its_limit(void **state)
 {
-    struct scratch *scratch = *state;
     struct cunei_space first, second;
-    struct cunei_folder folder = {.path = scratch->directory, .fd = -1};
+    struct cunei_folder folder = make_folder(*state), other = make_folder(*state);
 
-    cunei_space_open(&first, scratch->directory, 100);
-    cunei_space_open(&second, scratch->directory, 100);
+    cunei_space_open(&first, &folder, 100);
+    cunei_space_open(&second, &other, 100);
 
     assert_int_equal(cunei_space_take(&first, &folder, 60), 0);
-    assert_int_equal(cunei_space_take(&second, &folder, 40), 0);
+    assert_int_equal(cunei_space_take(&second, &other, 40), 0);
     assert_int_equal(cunei_space_take(&first, &folder, 1), -E2BIG);
-    assert_int_equal(cunei_space_take(&second, &folder, 1), -E2BIG);
+    assert_int_equal(cunei_space_take(&second, &other, 1), -E2BIG);
     cunei_space_close(&first);
     cunei_space_close(&second);
+    cunei_folder_close(&folder);
+    cunei_folder_close(&other);
+}
+
+/* Make the counter as another user's. */
+static void make_foreign_counter(const struct scratch *scratch)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", scratch->directory, CUNEI_SPACE_NAME);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(fchown(fd, OTHER_USER, OTHER_USER), 0);
+    close(fd);
 }
 
 /* Its owner could cut it short under our mapping, which would be fatal. */
 static void a_counter_of_another_user_is_not_mapped(void **state)
 {
-    struct scratch *scratch = *state;
+    struct cunei_folder folder = make_folder(*state);
     struct cunei_space space;
-    char path[128];
 
     if (geteuid() != 0)
         skip(); /* only root can give a file away */
-    (void)snprintf(path, sizeof(path), "%s/%s", scratch->directory, CUNEI_SPACE_NAME);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(fchown(fd, 65534, 65534), 0);
-    close(fd);
+    make_foreign_counter(*state);
 
-    cunei_space_open(&space, scratch->directory, 100);
+    cunei_space_open(&space, &folder, 100);
 
     assert_null(space.mapped);
     assert_ptr_equal(space.used, &space.own);
     cunei_space_close(&space);
+    cunei_folder_close(&folder);
+}
+
+/* As vfat does, for example: our folder has that owner as well. */
+static void a_file_system_may_give_all_files_to_one_user(void **state)
+{
+    struct cunei_folder folder = make_folder(*state);
+    struct cunei_space space;
+
+    if (geteuid() != 0)
+        skip(); /* only root can give a file away */
+    make_foreign_counter(*state);
+    folder.owner = OTHER_USER;
+
+    cunei_space_open(&space, &folder, 100);
+
+    assert_non_null(space.mapped);
+    cunei_space_close(&space);
+    cunei_folder_close(&folder);
 }
 
 static void without_a_limit_nothing_is_left_in_the_directory(void **state)
@@ -89,11 +127,12 @@ static void without_a_limit_nothing_is_left_in_the_directory(void **state)
     struct scratch *scratch = *state;
     struct cunei_space space;
     char path[128];
-    struct cunei_folder folder = {.path = scratch->directory, .fd = -1};
+    struct cunei_folder folder = make_folder(scratch);
 
-    cunei_space_open(&space, scratch->directory, 0);
+    cunei_space_open(&space, &folder, 0);
     assert_int_equal(cunei_space_take(&space, &folder, UINT64_C(1) << 40), 0);
     cunei_space_close(&space);
+    cunei_folder_close(&folder);
 
     (void)snprintf(path, sizeof(path), "%s/%s", scratch->directory, CUNEI_SPACE_NAME);
     assert_int_equal(access(path, F_OK), -1);
@@ -299,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_processes_of_a_trace_share_its_limit),
         TEST(a_counter_of_another_user_is_not_mapped),
+        TEST(a_file_system_may_give_all_files_to_one_user),
         TEST(without_a_limit_nothing_is_left_in_the_directory),
         TEST(beyond_max_size_events_are_counted_and_not_written),
         TEST(the_stream_itself_says_how_much_was_lost),

@@ -22,6 +22,7 @@ static void a_formatted_text_is_parsed_back(void **state)
                                        .frequency = 2794750000,
                                        .max_bytes = 1 << 30,
                                        .startup = true,
+                                       .directory_id = {65025, 1316},
                                        .launcher = {81, UINT64_MAX}};
     assert_int_equal(cunei_patterns_add(&session.patterns, true, "re:^a b", NULL, 0),
                      0);
@@ -34,6 +35,8 @@ static void a_formatted_text_is_parsed_back(void **state)
     assert_int_equal(parsed.frequency, 2794750000);
     assert_int_equal(parsed.max_bytes, 1 << 30);
     assert_true(parsed.startup);
+    assert_int_equal(parsed.directory_id.device, 65025);
+    assert_int_equal(parsed.directory_id.inode, 1316);
     assert_int_equal(parsed.launcher.socket, 81);
     assert_int_equal(parsed.launcher.secret, UINT64_MAX);
     assert_int_equal(parsed.patterns.count, 2);

@@ -14,7 +14,7 @@ static int on_trace(PyObject *object, PyFrameObject *frame, int what,
 static struct cunei_hook profile = {.kind = CUNEI_HOOK_PROFILE, .function = on_profile};
 static struct cunei_hook trace = {.kind = CUNEI_HOOK_TRACE, .function = on_trace};
 
-/* Record the begin or end of a function; whether there may be another event instead. */
+/* Record the start or end of a function; whether there may be another event instead. */
 static inline bool has_other_event(struct cunei_hook *hook, PyFrameObject *frame,
                                    int what, PyObject *argument)
 {

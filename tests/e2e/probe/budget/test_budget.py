@@ -195,7 +195,7 @@ def test_callers_add_up(cunei):
             tiny[key], rel=0.01
         )
     text = cunei("report", "--callers", "tiny", "trace").stdout
-    assert text.count("others, in no sample") == 1
+    assert text.count("other callers, in no sample") == 1
 
 
 def test_demotions_bursts_and_samples_are_events(cunei):
