@@ -25,6 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools")
 import budget
 import exports
 import filters
+import follow
 import instrumenter_table
 import processes
 import tables
@@ -108,7 +109,10 @@ PARTS = {
     "budget": lambda python: budget.measure(python, FOLDER),
     "filters": lambda python: filters.measure(python, FOLDER),
     "exports": lambda python: exports.measure(python, FOLDER),
+    "follow": lambda python: follow.measure(python, FOLDER),
 }
+# The Python that wrote a trace makes no difference to these.
+ONCE = ("reader", "exports", "follow")
 ROWS_OF = {"calls": WORKLOADS, "events": ROWS}
 
 
@@ -186,8 +190,7 @@ def main():
     for version, path in chosen:
         rounds = options.rounds or (FEWER_ROUNDS if found else ROUNDS)
         figures = measure(Python(version, path, rounds), parts)
-        # The Python that wrote a trace makes no difference to reading.
-        parts = [part for part in parts if part[0] not in ("reader", "exports")]
+        parts = [part for part in parts if part[0] not in ONCE]
         tables.show(figures)
         found.append(figures)
     instrumenter_table.show(found)

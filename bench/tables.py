@@ -2,6 +2,7 @@
 
 import budget
 import filters
+import follow
 import instrumenter_table
 
 ORDER = ("floor", "not written", "recorded", "VizTracer", "cProfile")
@@ -34,6 +35,8 @@ def show(figures):
         show_reader(figures["reader"])
     if "exports" in figures:
         show_exports(figures["exports"])
+    if "follow" in figures:
+        follow.show(figures["follow"])
     if "budget" in figures:
         print(f"\n  under a budget of {budget.BUDGET} %")
         budget.show(figures["budget"])

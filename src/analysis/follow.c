@@ -12,6 +12,7 @@
 #include "model/profile/profile_packet.h"
 #include "trace/follow.h"
 #include "trace/packet_part.h"
+#include "trace/process_folder.h"
 
 /* What was read of a process so far. */
 struct followed {
@@ -19,6 +20,8 @@ struct followed {
     bool has_profile;
     struct cunei_piece_facts *streams; /* owned: by index of the process's streams */
     size_t stream_count, capacity;
+    struct cunei_trace_process again; /* opened anew, for what is read again … */
+    bool has_again;                   /* … in this sum */
     size_t open; /* the stream whose piece is not sealed, plus one; 0: all are */
 };
 
@@ -220,7 +223,15 @@ static int add_process(struct cunei_analysis *analysis, size_t index,
 {
     struct cunei_process_sum sum = {.index = index,
                                     .piece_count = process->stream_count};
+    struct cunei_trace_process source = *analysis->processes[index].process;
     struct cunei_profile profile;
+
+    if (process->has_again) {
+        /* Texts of functions stay as long as the follower. */
+        source.streams = process->again.streams;
+        source.stream_count = process->again.stream_count;
+        sum.source = &source;
+    }
 
     int rc = seal(process);
     if (rc < 0)
@@ -280,6 +291,51 @@ static const struct cunei_trace_process **sort_processes(
     return sorted;
 }
 
+/* Whether there is something that only another pass over the events finds out. */
+static bool needs_again(const struct cunei_analysis_follow *follow, size_t index)
+{
+    const struct cunei_trace *trace = cunei_trace_follow_trace(follow->trace);
+    const struct followed *process = &follow->processes[index];
+
+    if (!process->has_profile)
+        return false;
+    return (follow->options.lines && process->profile.lines > 0) ||
+           (follow->options.user_events &&
+            cunei_merge_process_has_user_events(&trace->processes[index],
+                                                &process->profile));
+}
+
+static void close_again(struct cunei_analysis_follow *follow)
+{
+    for (size_t i = 0; i < follow->process_count; i++) {
+        if (follow->processes[i].has_again)
+            cunei_process_folder_close(&follow->processes[i].again);
+        follow->processes[i].has_again = false;
+    }
+}
+
+/* Open what is read again; then take in what is new, so that the functions of all that
+ * was opened are known. */
+static int open_again(struct cunei_analysis_follow *follow)
+{
+    const struct cunei_trace *trace = cunei_trace_follow_trace(follow->trace);
+    const struct cunei_trace_view view = {0};
+    struct cunei_trace_error error;
+    bool has_any = false;
+
+    for (size_t i = 0; i < follow->process_count; i++) {
+        struct followed *process = &follow->processes[i];
+        if (!needs_again(follow, i))
+            continue;
+        process->has_again =
+            cunei_process_folder_open(&process->again, trace->processes[i].path, &view,
+                                      &error) == 0;
+        has_any |= process->has_again;
+    }
+    int rc = has_any ? cunei_analysis_follow_poll(follow) : 0;
+    return rc < 0 ? rc : 0;
+}
+
 static int add_up(struct cunei_analysis_follow *follow, struct cunei_analysis *analysis,
                   const struct cunei_trace_process *const *processes, size_t count)
 {
@@ -302,12 +358,17 @@ static int add_up(struct cunei_analysis_follow *follow, struct cunei_analysis *a
 int cunei_analysis_follow_sum(struct cunei_analysis_follow *follow,
                               struct cunei_analysis *analysis)
 {
+    const struct cunei_trace_process **processes = NULL;
     size_t count = 0;
-    const struct cunei_trace_process **processes = sort_processes(follow, &count);
 
     *analysis = (struct cunei_analysis){0};
     cunei_user_facts_init(&analysis->user_facts);
-    int rc = processes ? add_up(follow, analysis, processes, count) : -ENOMEM;
+    int rc = open_again(follow);
+    if (rc == 0) {
+        processes = sort_processes(follow, &count);
+        rc = processes ? add_up(follow, analysis, processes, count) : -ENOMEM;
+    }
+    close_again(follow);
     free(processes);
     if (rc < 0)
         cunei_analysis_fini(analysis);

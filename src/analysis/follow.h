@@ -36,8 +36,10 @@ int cunei_analysis_follow_poll(struct cunei_analysis_follow *follow);
 /*
  * Everything up to the last poll, as cunei_analyze would make it of a trace that was
  * cut there.  Takes time in proportion to functions, threads and open frames, not to
- * events.  A function has the same index in each sum; what a sum borrows is as
- * cunei_trace_follow_trace says.  The caller calls cunei_analysis_fini.  -ENOMEM.
+ * events; but lines, and events of the program, if they are asked for and there are
+ * any, are read again from what is in the folder then.  A function has the same index
+ * in each sum; what a sum borrows is as cunei_trace_follow_trace says.  The caller
+ * calls cunei_analysis_fini.  -ENOMEM, or an error of reading.
  */
 int cunei_analysis_follow_sum(struct cunei_analysis_follow *follow,
                               struct cunei_analysis *analysis);

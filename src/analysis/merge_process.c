@@ -327,10 +327,10 @@ static int read_user_events(struct cunei_user_reader *reader,
 }
 
 int cunei_merge_process_user_facts(struct cunei_analysis *analysis, size_t index,
+                                   const struct cunei_trace_process *process,
                                    const struct cunei_profile *profile,
                                    const struct cunei_analysis_options *options)
 {
-    const struct cunei_trace_process *process = analysis->processes[index].process;
     struct cunei_user_reader_options reading = {
         .facts = &analysis->user_facts,
         .functions = process->functions,

@@ -41,6 +41,7 @@ int cunei_merge_process_lines(struct cunei_analysis *analysis,
 bool cunei_merge_process_has_user_events(const struct cunei_trace_process *process,
                                          const struct cunei_profile *profile);
 int cunei_merge_process_user_facts(struct cunei_analysis *analysis, size_t index,
+                                   const struct cunei_trace_process *process,
                                    const struct cunei_profile *profile,
                                    const struct cunei_analysis_options *options);
 

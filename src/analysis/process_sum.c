@@ -150,6 +150,7 @@ static int merge_profile(struct cunei_analysis *analysis,
 {
     const struct cunei_profile *profile = sum->profile;
     struct cunei_analysis_process *to = &analysis->processes[sum->index];
+    const struct cunei_trace_process *source = sum->source ? sum->source : to->process;
 
     int rc = cunei_merge_process_functions(analysis, profile, map);
     if (rc == 0)
@@ -157,10 +158,11 @@ static int merge_profile(struct cunei_analysis *analysis,
     if (rc == 0)
         rc = add_threads(analysis, sum);
     if (rc == 0 && options->lines && profile->lines > 0)
-        rc = cunei_merge_process_lines(analysis, to->process, profile, map);
+        rc = cunei_merge_process_lines(analysis, source, profile, map);
     if (rc == 0 && options->user_events &&
         cunei_merge_process_has_user_events(to->process, profile))
-        rc = cunei_merge_process_user_facts(analysis, sum->index, profile, options);
+        rc = cunei_merge_process_user_facts(analysis, sum->index, source, profile,
+                                            options);
     if (rc < 0)
         return rc;
     cunei_exceptions_add(&analysis->exceptions, &profile->exceptions, map);

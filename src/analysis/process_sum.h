@@ -20,6 +20,8 @@ struct cunei_process_sum {
     size_t index; /* of the process in the analysis */
     /* Sealed, and its budget closed; borrowed, as the next. */
     const struct cunei_profile *profile;
+    /* What lines and events of the program are read from; NULL: the process. */
+    const struct cunei_trace_process *source;
     const struct cunei_piece_facts *pieces; /* finished, one for each stream at least */
     size_t piece_count;
 };

@@ -12,6 +12,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/common/time_range.h"
+#include "cmd/replay_follow.h"
 #include "trace/process_choice.h"
 #include "trace/trace.h"
 
@@ -19,6 +20,7 @@ struct values {
     struct cunei_replay_options replay;
     struct cunei_time_range_values window;
     struct cunei_option_list processes; /* owned */
+    bool follow;
 };
 
 #define VALUE(name) offsetof(struct values, replay.name)
@@ -48,6 +50,12 @@ static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_time_range_options,
      .offset = offsetof(struct values, window)},
+    {.name = "follow",
+     .letter = 'f',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "print calls as they happen, until the recording ends,\n"
+             "those of all threads in the order of time",
+     .offset = offsetof(struct values, follow)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print one JSON object per call and line, in the order\nof their ends",
@@ -92,6 +100,14 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     return rc < 0 ? cunei_cmd_fail(rc, "cannot replay '%s'", path) : EXIT_SUCCESS;
 }
 
+static int follow(const char *path, struct cunei_replay_options *wanted)
+{
+    wanted->style = cunei_output_style(stdout);
+    if (!isatty(STDOUT_FILENO))
+        wanted->style.width = 0;
+    return cunei_replay_follow_run(path, wanted, false, stdout);
+}
+
 /* Check the values and put them into `replay`.  As cunei_options_parse. */
 static int settle(struct values *values)
 {
@@ -115,7 +131,8 @@ static int run_replay(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = settle(&values);
     if (status == CUNEI_OPTIONS_CONTINUE)
-        status = show(argv[1], &values.replay);
+        status = values.follow ? follow(argv[1], &values.replay)
+                               : show(argv[1], &values.replay);
     cunei_option_list_fini(&values.processes);
     return status;
 }
@@ -137,7 +154,8 @@ const struct cunei_cmd cunei_cmd_replay = {
         "\n"
         "  cunei replay DIR --min-time 10ms      long calls and their callers\n"
         "  cunei replay DIR --from 1.2 --until 1.3 --thread 'worker*'\n"
-        "  cunei replay DIR --depth 3",
+        "  cunei replay DIR --depth 3\n"
+        "  cunei replay DIR --follow             while DIR is being recorded",
     .options = options,
     .run = run_replay,
 };

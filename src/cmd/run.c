@@ -21,6 +21,8 @@
 #include "cmd/record/summary.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/report.h"
+#include "cmd/run_trace.h"
+#include "report/section.h"
 #include "report/sections.h"
 
 struct values {
@@ -28,6 +30,8 @@ struct values {
     struct cunei_report_values report;
     const char *file;
     const char *save;
+    struct cunei_run_trace_values trace;
+    uint64_t trace_depth; /* levels; 0: all */
     struct cunei_export_option exporting;
 };
 
@@ -43,6 +47,9 @@ static const struct cunei_option options[] = {
      .value = "DIR",
      .help = "keep the trace in DIR",
      .offset = offsetof(struct values, save)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_run_trace_options,
+     .offset = offsetof(struct values, trace)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_export_option_options,
      .offset = offsetof(struct values, exporting)},
@@ -127,6 +134,23 @@ static void remove_or_note(const struct cunei_recorded_run *recording)
                        count, pid, recording->directory);
 }
 
+/* Run the program; with --trace another process prints its calls meanwhile. */
+static int execute(struct cunei_recorded_run *recording, const struct values *values,
+                   FILE *out)
+{
+    const struct cunei_report_options *report = &values->report.report;
+
+    if (!values->trace.is_asked)
+        return cunei_recorded_run_execute(recording);
+    pid_t pid = cunei_run_trace_start(
+        &values->trace, values->trace_depth, report->json, recording->directory, out);
+    if (pid < 0)
+        return cunei_cmd_fail((int)pid, "cannot start to print calls");
+    int status = cunei_recorded_run_execute(recording);
+    cunei_run_trace_end(pid);
+    return status;
+}
+
 static int run_and_report(struct cunei_recorded_run *recording, struct values *values)
 {
     int status = cunei_export_option_prepare(
@@ -139,9 +163,10 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
 
     status = make_directory(recording, values);
     if (status == EXIT_SUCCESS) {
-        status = cunei_recorded_run_execute(recording);
+        status = execute(recording, values, out);
         if (status == EXIT_SUCCESS &&
-            cunei_summary_print_problems(recording, values->recording.quiet))
+            cunei_summary_print_problems(recording, values->recording.quiet) &&
+            (!values->trace.is_asked || values->exporting.to))
             report(recording, values, out);
         if (status != EXIT_SUCCESS)
             (void)cunei_trace_directory_remove_unused(recording->directory,
@@ -156,12 +181,32 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
                                   : status;
 }
 
+/* Calls are printed instead of a report. */
+static int settle_trace(struct values *values)
+{
+    const struct cunei_report_options defaults = CUNEI_REPORT_DEFAULTS;
+    uint64_t *depth = &values->report.report.depth;
+
+    values->trace_depth = *depth == UINT64_MAX ? 0 : *depth;
+    *depth = *depth == UINT64_MAX ? defaults.depth : *depth;
+    int status = cunei_run_trace_settle(&values->trace);
+    for (size_t i = 0; status == CUNEI_OPTIONS_CONTINUE && cunei_report_sections[i];
+         i++) {
+        if (values->trace.is_asked && values->report.report.sections[i].is_asked)
+            status = cunei_cmd_usage("--trace prints calls and --%s is of a report; "
+                                     "leave out one of them",
+                                     cunei_report_sections[i]->name);
+    }
+    return status;
+}
+
 static int run_run(int argc, char **argv)
 {
     struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
                             .report = CUNEI_REPORT_VALUES_DEFAULTS};
     struct cunei_recorded_run recording = {0};
 
+    values.report.report.depth = UINT64_MAX; /* not given */
     int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_CONTINUE && argc < 2)
         status = cunei_cmd_usage("missing program: cunei run app.py");
@@ -173,6 +218,8 @@ static int run_run(int argc, char **argv)
             cunei_report_sections[cunei_report_section_index("lines")];
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_report_settle(&values.report);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = settle_trace(&values);
     if (status == CUNEI_OPTIONS_CONTINUE) {
         status = cunei_recorded_run_prepare(&recording, argc - 1, argv + 1);
         if (status == EXIT_SUCCESS)
@@ -201,6 +248,7 @@ const struct cunei_cmd cunei_cmd_run = {
         "  cunei run --save trace pytest -k x      keep the trace in 'trace'\n"
         "  cunei run --lines :solve app.py         the time of each line of solve()\n"
         "  cunei run --json -o profile.json app.py\n"
+        "  cunei run --trace --min-time 1ms app.py  calls as they happen\n"
         "  cunei run --to perfetto app.py          also app.pftrace for ui.perfetto.dev\n"
         "\n"
         "'cunei help record' lists what PROGRAM can be.",

@@ -13,9 +13,8 @@
 #include "text/terminal_text.h"
 #include "trace/trace_begin.h"
 
-enum {
-    DONE = 1 /* returned by a step: skip the rest of the thread */
-};
+/* Columns for the name of a thread, where they are in front of lines. */
+#define LABEL_WIDTH 12u
 
 static void put_how(struct cunei_replay_line *replay,
                     const struct cunei_walk_step *step)
@@ -98,6 +97,29 @@ static bool is_thread_wanted(const struct cunei_replay_line *replay,
     return strcmp(wanted, tid) == 0 || cunei_glob_matches(wanted, name);
 }
 
+/* In a column, in front of each line of the thread. */
+static void make_label(struct cunei_replay_line *replay,
+                       const struct cunei_packet *packet)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_buffer_clear(&replay->label);
+    if (packet->thread_name[0])
+        cunei_buffer_append(&text, packet->thread_name,
+                            strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
+    else
+        cunei_buffer_format(&text, "%" PRIu32, packet->vtid);
+    cunei_buffer_format(&replay->label, "%" PRIu32 " ", packet->vpid);
+    size_t end = cunei_terminal_width(cunei_buffer_text(&replay->label)) + LABEL_WIDTH;
+    cunei_terminal_text(&replay->label, cunei_buffer_text(&text), LABEL_WIDTH);
+    while (cunei_terminal_width(cunei_buffer_text(&replay->label)) < end &&
+           !replay->label.failed)
+        cunei_buffer_append_text(&replay->label, " ");
+    cunei_buffer_append_text(&replay->label, " ");
+    replay->label.failed |= text.failed;
+    cunei_buffer_fini(&text);
+}
+
 /* The title is printed above the first line of the thread. */
 static int begin_thread(struct cunei_replay_line *replay,
                         const struct cunei_packet *packet)
@@ -114,6 +136,10 @@ static int begin_thread(struct cunei_replay_line *replay,
     replay->is_found |= replay->is_wanted;
     if (!replay->is_wanted || replay->options->json)
         return 0;
+    if (replay->has_labels) {
+        make_label(replay, packet);
+        return 0;
+    }
     memcpy(name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
     cunei_format_program(&text, &replay->process->description);
     cunei_buffer_format(&text, " · %s%s(process %" PRIu32 ", thread %" PRIu32 ")", name,
@@ -178,14 +204,15 @@ static int cut_off(struct cunei_replay_line *replay, const struct cunei_walk_ste
         open.function = open.frames[open.depth - 1].function;
         rc = print_step(replay, &open);
     }
-    return rc == 0 ? DONE : rc;
+    return rc == 0 ? CUNEI_REPLAY_DONE : rc;
 }
 
-static int step_replay(void *context, const struct cunei_walk_step *step)
+int cunei_replay_step(void *context, const struct cunei_walk_step *step)
 {
     struct cunei_replay_line *replay = context;
     int rc = 0;
 
+    replay->now = step->time;
     if (step->kind == CUNEI_WALK_THREAD)
         return begin_thread(replay, step->packet);
     if (!replay->is_wanted)
@@ -208,7 +235,7 @@ static int replay_stream(struct cunei_replay_line *replay,
                          struct cunei_trace_error *error)
 {
     struct cunei_walk *walk =
-        cunei_walk_new(step_replay, replay, cunei_trace_kinds(replay->process));
+        cunei_walk_new(cunei_replay_step, replay, cunei_trace_kinds(replay->process));
     struct cunei_trace_reader *reader =
         cunei_trace_reader_open(replay->process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
@@ -220,7 +247,7 @@ static int replay_stream(struct cunei_replay_line *replay,
         if (is_done && packet.head->thread == done_thread)
             continue;
         rc = cunei_walk_packet(walk, packet.head, packet.words, packet.word_count);
-        is_done = rc == DONE;
+        is_done = rc == CUNEI_REPLAY_DONE;
         done_thread = packet.head->thread;
         if (rc < 0)
             break;

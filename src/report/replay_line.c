@@ -27,6 +27,7 @@ void cunei_replay_line_fini(struct cunei_replay_line *replay)
     cunei_replay_arguments_fini(&replay->arguments);
     cunei_buffer_fini(&replay->line);
     cunei_buffer_fini(&replay->title);
+    cunei_buffer_fini(&replay->label);
     cunei_tasks_fini(&replay->tasks);
 }
 
@@ -74,6 +75,12 @@ int cunei_replay_line_end(struct cunei_replay_line *replay)
     int rc = line->failed || replay->title.failed ? -ENOMEM : 0;
 
     cunei_buffer_append_text(line, "\n");
+    if (replay->put) {
+        if (rc == 0)
+            replay->put(replay->put_context, line->data, line->size);
+        cunei_buffer_clear(line);
+        return rc;
+    }
     if (replay->title.size > 0)
         (void)fprintf(replay->out, "%s%s", replay->is_begun ? "\n" : "",
                       replay->title.data);
@@ -202,7 +209,9 @@ void cunei_replay_line_begin(struct cunei_replay_line *replay, uint64_t tick,
 
     if (ns > replay->options->until_ns)
         ns = replay->options->until_ns;
+    const char *label = cunei_buffer_text(&replay->label);
     cunei_style_begin(style, line, CUNEI_INK_DIM);
+    cunei_buffer_append_text(line, label);
     cunei_buffer_format(line, "%*" PRIu64 ".%09" PRIu64, TIME_WIDTH - 10,
                         ns / CUNEI_NS_PER_S, ns % CUNEI_NS_PER_S);
     cunei_style_end(style, line, CUNEI_INK_DIM);
@@ -211,7 +220,7 @@ void cunei_replay_line_begin(struct cunei_replay_line *replay, uint64_t tick,
     cunei_buffer_format(line, "  %*s", (int)indent, "");
     if (2 * depth > INDENT_MAX)
         cunei_buffer_format(line, "[%" PRIu32 "] ", depth);
-    replay->column = TIME_WIDTH + DURATION_WIDTH + 2 + indent +
+    replay->column = cunei_terminal_width(label) + TIME_WIDTH + DURATION_WIDTH + 2 + indent +
                      (2 * depth > INDENT_MAX ? DEPTH_WIDTH : 0);
 }
 

@@ -28,9 +28,15 @@ struct cunei_replay_line {
     const struct cunei_replay_options *options;
     const struct cunei_trace_process *process;
     FILE *out;
+    /* In place of `out`, where lines of several threads are put in order; or NULL. */
+    void (*put)(void *context, const char *line, size_t size);
+    void *put_context;
+    uint64_t now;       /* tick of the step that is shown */
     uint64_t origin_ns; /* wall clock of the trace's first event */
     struct cunei_buffer line;
     struct cunei_buffer title; /* of the thread, until its first line */
+    struct cunei_buffer label; /* of the thread, in front of each line instead */
+    bool has_labels;
     uint32_t tid;
     size_t column;  /* where the next word of the line begins */
     bool is_wanted; /* this thread is shown */
@@ -43,6 +49,14 @@ struct cunei_replay_line {
     uint64_t collecting_since; /* … since then */
     uint64_t collected_since;  /* the start of the collection that has just ended */
 };
+
+/* What the step of a walk makes of it: 0, CUNEI_REPLAY_DONE: nothing more of the thread
+ * is shown, or a negative errno. */
+enum {
+    CUNEI_REPLAY_DONE = 1
+};
+
+int cunei_replay_step(void *context, const struct cunei_walk_step *step);
 
 void cunei_replay_line_fini(struct cunei_replay_line *replay);
 

@@ -14,6 +14,9 @@
 #include "trace/process_folder.h"
 #include "trace/trace.h"
 
+/* Bytes of a stream's file that one poll reads, so that all streams get their turn. */
+#define PORTION (UINT64_C(8) << 20)
+
 struct cunei_trace_follow {
     struct cunei_trace trace;
     struct cunei_follow_process *processes; /* owned: as the trace's */
@@ -23,6 +26,7 @@ struct cunei_trace_follow {
     char **names;                            /* owned: folders that were looked at */
     size_t name_count;
     struct cunei_map map; /* of names */
+    uint64_t portion; /* of a stream, in one poll */
     uint64_t missed;
 };
 
@@ -151,6 +155,7 @@ int cunei_trace_follow_open(struct cunei_trace_follow **opened, const char *path
     if (!follow)
         return -ENOMEM;
     follow->choice = choice;
+    follow->portion = PORTION;
     follow->trace.path = strdup(path);
     int rc = follow->trace.path ? find_processes(follow, path, error) : -ENOMEM;
     if (rc < 0) {
@@ -197,6 +202,7 @@ static int poll_process(struct cunei_trace_follow *follow, size_t index,
     struct cunei_trace_error error = {0};
     struct cunei_follow_poll poll = {.trace = &follow->trace,
                                      .index = index,
+                                     .portion = follow->portion,
                                      .read = guarded_read,
                                      .context = guard};
 
@@ -253,6 +259,17 @@ const struct cunei_trace *cunei_trace_follow_trace(
 bool cunei_trace_follow_is_read(const struct cunei_trace_follow *follow, size_t process)
 {
     return follow->processes[process].is_chosen;
+}
+
+bool cunei_trace_follow_has_ended(const struct cunei_trace_follow *follow,
+                                  size_t process)
+{
+    return follow->processes[process].has_ended;
+}
+
+void cunei_trace_follow_set_portion(struct cunei_trace_follow *follow, uint64_t bytes)
+{
+    follow->portion = bytes;
 }
 
 uint64_t cunei_trace_follow_missed(const struct cunei_trace_follow *follow)

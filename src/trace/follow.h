@@ -61,6 +61,13 @@ const struct cunei_trace *cunei_trace_follow_trace(
 bool cunei_trace_follow_is_read(const struct cunei_trace_follow *follow,
                                 size_t process);
 
+/* Whether a process has ended, and all of it was handed out. */
+bool cunei_trace_follow_has_ended(const struct cunei_trace_follow *follow,
+                                  size_t process);
+
+/* Hand out so many bytes of each stream's file at most in one poll; 8 MiB otherwise. */
+void cunei_trace_follow_set_portion(struct cunei_trace_follow *follow, uint64_t bytes);
+
 /* Packets that were overwritten before they were read. */
 uint64_t cunei_trace_follow_missed(const struct cunei_trace_follow *follow);
 

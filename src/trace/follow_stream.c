@@ -10,9 +10,6 @@
 #include "trace/packet_scan.h"
 #include "trace/trace.h"
 
-/* Bytes of a stream's file that one poll reads, so that all streams get their turn. */
-#define FILE_MAX (8u << 20)
-
 static void drop_live(struct cunei_follow_stream *follow)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -54,7 +51,7 @@ static int scan_file(struct cunei_follow_poll *poll, struct cunei_follow_stream 
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     scan.whole = follow->offset;
-    while (scan.whole < scan.size && scan.whole - follow->offset < FILE_MAX &&
+    while (scan.whole < scan.size && scan.whole - follow->offset < poll->portion &&
            (rc = cunei_trace_scan_next(&scan)) != 0) {
         if (rc == -EBADMSG && !poll->is_final &&
             (*next >= limit || follow->bad_offset != scan.whole + 1)) {
@@ -75,7 +72,7 @@ static int scan_file(struct cunei_follow_poll *poll, struct cunei_follow_stream 
     }
     if (poll->has_ring && stream->stream_class == CUNEI_STREAM_EVENTS)
         scan.whole = follow->offset; /* what an interrupted recovery left */
-    poll->has_more |= scan.whole - follow->offset >= FILE_MAX;
+    poll->has_more |= scan.whole - follow->offset >= poll->portion;
     stream->size = scan.whole;
     cunei_trace_scan_close(&scan);
     return rc == -EBADMSG || rc > 0 ? 0 : rc;
@@ -164,7 +161,7 @@ int cunei_follow_stream_gather(struct cunei_follow_poll *poll,
                       stream->stream_class == CUNEI_STREAM_EVENTS;
     if (needs_file && !is_in_ring)
         rc = scan_file(poll, follow, stream, limit, &next);
-    if (rc < 0 || stream->size - follow->offset >= FILE_MAX)
+    if (rc < 0 || stream->size - follow->offset >= poll->portion)
         return rc;
     return copy_live(poll, follow, heads, (unsigned)count, next);
 }

@@ -59,6 +59,7 @@ struct cunei_follow_stream {
 struct cunei_follow_poll {
     struct cunei_trace *trace;
     size_t index; /* of the process */
+    uint64_t portion; /* bytes of a stream's file, at most */
     const struct cunei_trace_live *live;
     bool is_final; /* the process has ended: what is there is all */
     bool has_ring; /* packets of events are in a ring, not in files */

@@ -34,6 +34,9 @@ void cunei_follow_wait_begin(void)
         (void)sigaddset(&blocked, numbers[i]);
     }
     (void)sigprocmask(SIG_BLOCK, &blocked, &before);
+    /* Whoever started this process may have blocked them for it. */
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        (void)sigdelset(&before, numbers[i]);
 }
 
 enum cunei_follow_state cunei_follow_wait(uint64_t ns, int out)

@@ -106,11 +106,30 @@ static int read_other(struct cunei_walk *walk, uint32_t class, const uint64_t *a
 int cunei_walk_packet(struct cunei_walk *walk, const struct cunei_packet *packet,
                       const uint64_t *words, size_t word_count)
 {
-    size_t size = 0;
-
     if (word_count == 0)
         return 0;
     int rc = begin_packet(walk, packet);
+    return rc == 0 ? cunei_walk_continue(walk, packet, words, word_count) : rc;
+}
+
+void cunei_walk_set_kinds(struct cunei_walk *walk, struct cunei_id_kinds kinds)
+{
+    walk->kinds = kinds;
+}
+
+/* The next packet does not follow it. */
+void cunei_walk_cut_packet(struct cunei_walk *walk)
+{
+    walk->sequence = UINT64_MAX - 1;
+}
+
+int cunei_walk_continue(struct cunei_walk *walk, const struct cunei_packet *packet,
+                        const uint64_t *words, size_t word_count)
+{
+    size_t size = 0;
+    int rc = 0;
+
+    walk->packet = packet;
     for (size_t at = 0; rc == 0 && at < word_count; at += size) {
         const uint64_t *event = words + at;
         uint64_t time = cunei_record_time(event[0], packet->timestamp_begin);

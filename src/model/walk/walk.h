@@ -34,6 +34,15 @@ void cunei_walk_free(struct cunei_walk *walk);
 int cunei_walk_packet(struct cunei_walk *walk, const struct cunei_packet *packet,
                       const uint64_t *words, size_t word_count);
 
+/* Read the words that follow those read before, of the packet that was read last; what
+ * each id stands for may have become known meanwhile. */
+int cunei_walk_continue(struct cunei_walk *walk, const struct cunei_packet *packet,
+                        const uint64_t *words, size_t word_count);
+void cunei_walk_set_kinds(struct cunei_walk *walk, struct cunei_id_kinds kinds);
+
+/* The last events of the packet that was read last are not known. */
+void cunei_walk_cut_packet(struct cunei_walk *walk);
+
 /* The stream ends: report what is still open.  Another one may follow. */
 int cunei_walk_end(struct cunei_walk *walk);
 
