@@ -14,14 +14,15 @@ const func = {
 
     start() {
         this.listen();
-        this.index = this.hottest();
+        this.index = Math.max(0, this.hottest());
     },
-    hottest() {
+    hottest(isWanted = () => true) {
         let best = -1;
-        for (let i = 0; i < functionCount; i++)
-            if (table.isRow(i) && (best < 0 || functions[i].own > functions[best].own))
-                best = i;
-        return Math.max(0, best);
+        for (let i = 0; i < functionCount; i++) {
+            if (!isWanted(i) || !table.isRow(i)) continue;
+            if (best < 0 || functions[i].own > functions[best].own) best = i;
+        }
+        return best;
     },
     refold() {
         this.isPlaced = false;
@@ -32,6 +33,11 @@ const func = {
         this.isPlaced = false;
         open("func");
         this.canvas.focus({ preventScroll: true });
+    },
+    // The costliest function that the search finds.
+    showMatch() {
+        const index = matches ? this.hottest((i) => matches[i]) : -1;
+        if (index >= 0) this.show(index);
     },
     back() {
         if (this.past.length) this.show(this.past.pop(), true);

@@ -29,6 +29,7 @@ const keys = {
         ["←↑↓→", "select"],
         ["Enter", "zoom, fold"],
         ["u", "unfold"],
+        ["c", "callers"],
         ["n p", "marks"],
         ["a d", "move"],
         ["+ −", "zoom"],
@@ -103,6 +104,7 @@ const foldKey = (event) => !isComparison && calls.key(event);
 function onKey(event) {
     if (event.target === $("search")) {
         if (event.key === "Escape") seek("");
+        if (event.key === "Enter" && current === "func") func.showMatch();
         if (event.key === "Escape" || event.key === "Enter") event.target.blur();
         return;
     }

@@ -184,13 +184,18 @@ static int read_file(struct cunei_source_file *source, const char *path)
     return rc < 0 ? rc : -ENOMEM;
 }
 
-/* Whether a file is another one than was recorded: by its stamp, else by its time. */
-static bool has_changed(struct sources *sources, const struct wanted *item,
-                        const char *path)
+/* Whether a file is another one than was recorded: by the stamp that a function has
+ * whose lines were recorded, else by its time. */
+static bool has_changed(struct sources *sources, const struct wanted *items,
+                        uint32_t count, const char *path)
 {
-    enum cunei_source_state state =
-        cunei_recorded_source_state(item->function, sources->home, &sources->stamps);
+    uint32_t stamped = 0;
     struct stat status;
+
+    while (stamped + 1 < count && items[stamped].function->source == 0)
+        stamped++;
+    enum cunei_source_state state = cunei_recorded_source_state(
+        items[stamped].function, sources->home, &sources->stamps);
 
     if (state != CUNEI_SOURCE_UNKNOWN || stat(path, &status) < 0)
         return state == CUNEI_SOURCE_CHANGED;
@@ -261,7 +266,7 @@ static void put_file(struct sources *sources, const struct cunei_source_file *so
 
     cunei_buffer_append_text(out, sources->file_count > 0 ? ",\n[" : "\n[");
     cunei_page_text(out, items->function->file, strlen(items->function->file));
-    cunei_buffer_format(out, ",%d,", has_changed(sources, items, path));
+    cunei_buffer_format(out, ",%d,", has_changed(sources, items, count, path));
     for (uint32_t i = 0; i < count; i++) {
         find_lines(&items[i], source);
         if (items[i].first > 0)

@@ -157,6 +157,16 @@ def test_a_file_that_changed_is_named(cunei):
     assert [row[1] for row in page["sources"] if row[0].endswith("app.py")] == [1]
 
 
+def test_a_stamp_counts_more_than_the_time(cunei):
+    record(cunei, "--lines", ":loop", program=LINED)
+    later = time.time() + 60
+    os.utime(cunei.folder / "app.py", (later, later))
+
+    page = page_of(export(cunei, "html"))
+
+    assert [row[1] for row in page["sources"] if row[0].endswith("app.py")] == [0]
+
+
 def test_only_python_source_is_read(cunei):
     (cunei.folder / "notes.txt").write_text("private notes\n" * 9)
     program = (

@@ -292,6 +292,26 @@ def test_the_table_leads_to_callers_and_to_the_flame_graph(page):
     page.run("seek('')")
 
 
+def test_a_search_leads_to_a_function(page):
+    page.key("3")
+    page.key("/")
+    for letter in "handle$":
+        page.key(letter)
+    page.key("Enter")
+
+    assert title_of_view(page) == "handle"
+    page.run("seek('')")
+
+
+def test_a_call_of_the_timeline_leads_to_its_function(page):
+    page.key("4")
+    page.key("ArrowDown")
+    page.key("ArrowRight")
+    page.key("c")
+
+    assert [page.run("current"), title_of_view(page)] == ["func", "<module>"]
+
+
 def test_source_has_hits_where_lines_were_recorded(page):
     choose(page, "slow_loop")
 
