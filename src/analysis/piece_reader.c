@@ -225,6 +225,7 @@ static int begin_process(struct cunei_piece_reader *reader,
         .frequency = trace->metadata.frequency,
         .kinds = cunei_trace_kinds(trace),
         .tree = reader->options->tree,
+        .threads = reader->options->threads,
         .edges = reader->options->edges,
     };
     rc = cunei_profile_init(&worker->profile, &options);

@@ -20,6 +20,7 @@ struct cunei_export_options {
     uint64_t from_ns; /* since the trace's first event */
     uint64_t until_ns;
     bool names;            /* ctf: an event class for each function */
+    bool hide_source;      /* html: no source of functions */
     bool raw_cells;        /* csv: names as they are, even where they are formulas */
     unsigned worker_count; /* 0: one for each core */
     /* Called from time to time on the calling thread. */

@@ -88,7 +88,8 @@ void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
     }
     for (uint32_t i = 0; i < other->count; i++) {
         const struct cunei_node *from = &other->nodes[i];
-        uint32_t slot = map ? map[from->slot] : from->slot;
+        bool is_mapped = map && !(from->slot & CUNEI_TREE_THREAD);
+        uint32_t slot = is_mapped ? map[from->slot] : from->slot;
         if (i > 0)
             here[i] = cunei_tree_child(tree, here[from->parent], slot);
         struct cunei_node scaled = *from;

@@ -19,6 +19,10 @@
 
 #define CUNEI_TREE_MAX (1u << 20)
 
+/* The slot of a node that is a thread and no function: this bit, and its number.  Such
+ * nodes are below the root, where a tree keeps threads apart. */
+#define CUNEI_TREE_THREAD (1u << 31)
+
 struct cunei_node {
     uint32_t parent;
     uint32_t slot;   /* of the function; 0: the root, or unknown */
@@ -47,8 +51,8 @@ void cunei_tree_free(struct cunei_tree *tree);
 uint32_t cunei_tree_child(struct cunei_tree *tree, uint32_t parent, uint32_t slot);
 
 /*
- * Add another tree's nodes.  A slot s of it is map[s] here, unless `map` is NULL; times
- * are multiplied by `numerator` and divided by `denominator`.
+ * Add another tree's nodes.  A slot s of it is map[s] here, unless `map` is NULL or the
+ * slot is a thread's; times are multiplied by `numerator` and divided by `denominator`.
  */
 void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
                     const uint32_t *map, uint64_t numerator, uint64_t denominator);

@@ -9,8 +9,8 @@
  *         … cunei_source_file_line(&source, line, &size) …
  *     cunei_source_file_fini(&source);
  */
-#ifndef CUNEI_REPORT_SOURCE_FILE_H
-#define CUNEI_REPORT_SOURCE_FILE_H
+#ifndef CUNEI_TRACE_SOURCE_FILE_H
+#define CUNEI_TRACE_SOURCE_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +29,9 @@ struct cunei_source_file {
  * (-EFBIG).
  */
 int cunei_source_file_read(struct cunei_source_file *source, const char *path);
+/* The same of a text, which is freed with it, or here on failure: -ENOMEM. */
+int cunei_source_file_take(struct cunei_source_file *source, char *text, size_t size);
+
 void cunei_source_file_fini(struct cunei_source_file *source);
 
 /* A line, counted from 1, without its line break: lent; NULL: no such line. */

@@ -3,8 +3,8 @@
  * Source files inside a zip archive, such as a .pyz.  Python names them as if the
  * archive were a folder: /home/ann/app.pyz/__main__.py.
  */
-#ifndef CUNEI_REPORT_ZIP_MEMBER_H
-#define CUNEI_REPORT_ZIP_MEMBER_H
+#ifndef CUNEI_TRACE_ZIP_MEMBER_H
+#define CUNEI_TRACE_ZIP_MEMBER_H
 
 #include <stddef.h>
 

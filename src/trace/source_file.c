@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/source_file.h"
+#include "trace/source_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "base/file_stamp.h"
 #include "base/regular_file.h"
-#include "report/zip_member.h"
+#include "trace/zip_member.h"
 
 #define SIZE_MAX_BYTES ((size_t)64 << 20)
 #define TAB            8u
@@ -52,19 +52,26 @@ static int read_member(const char *path, char **text, size_t *size)
     return rc;
 }
 
-int cunei_source_file_read(struct cunei_source_file *source, const char *path)
+int cunei_source_file_take(struct cunei_source_file *source, char *text, size_t size)
 {
-    size_t size = 0;
-
     *source = (struct cunei_source_file){0};
-    int rc = cunei_regular_file_read(path, SIZE_MAX_BYTES, &source->text, &size);
-    if (rc == -ENOTDIR)
-        rc = read_member(path, &source->text, &size);
-    if (rc == 0)
-        rc = find_lines(source, size);
+    source->text = text;
+    int rc = find_lines(source, size);
     if (rc < 0)
         cunei_source_file_fini(source);
     return rc;
+}
+
+int cunei_source_file_read(struct cunei_source_file *source, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    *source = (struct cunei_source_file){0};
+    int rc = cunei_regular_file_read(path, SIZE_MAX_BYTES, &text, &size);
+    if (rc == -ENOTDIR)
+        rc = read_member(path, &text, &size);
+    return rc == 0 ? cunei_source_file_take(source, text, size) : rc;
 }
 
 void cunei_source_file_fini(struct cunei_source_file *source)

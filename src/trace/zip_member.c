@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/zip_member.h"
+#include "trace/zip_member.h"
 
 #include <errno.h>
 #include <stdbool.h>
