@@ -6,7 +6,7 @@
 #include "base/pattern.h"
 #include "trace/trace.h"
 
-/* Whether a function of the process has a file in the project. */
+/* Whether a function of the process is in the project. */
 static bool has_own(const struct cunei_trace_process *process,
                     const struct cunei_patterns *patterns)
 {
@@ -20,18 +20,23 @@ static bool has_own(const struct cunei_trace_process *process,
     return false;
 }
 
+const char *cunei_project_folder(const struct cunei_trace_process *process)
+{
+    struct cunei_patterns patterns = {.project = process->description.project};
+
+    if (!patterns.project ||
+        cunei_patterns_add(&patterns, true, CUNEI_PATTERN_PROJECT, NULL, 0) < 0)
+        return NULL;
+    bool is_found = has_own(process, &patterns);
+    cunei_patterns_fini(&patterns);
+    return is_found ? process->description.project : NULL;
+}
+
 const char *cunei_trace_project(const struct cunei_trace *trace)
 {
-    struct cunei_patterns patterns = {0};
-    const char *found = NULL;
+    const char *folder = NULL;
 
-    if (cunei_patterns_add(&patterns, true, CUNEI_PATTERN_PROJECT, NULL, 0) < 0)
-        return NULL;
-    for (size_t i = 0; i < trace->process_count && !found; i++) {
-        patterns.project = trace->processes[i].description.project;
-        if (patterns.project && has_own(&trace->processes[i], &patterns))
-            found = patterns.project;
-    }
-    cunei_patterns_fini(&patterns);
-    return found;
+    for (size_t i = 0; i < trace->process_count && !folder; i++)
+        folder = cunei_project_folder(&trace->processes[i]);
+    return folder;
 }

@@ -4,12 +4,16 @@
 #define CUNEI_TRACE_PROJECT_H
 
 struct cunei_trace;
+struct cunei_trace_process;
 
 /*
  * The folder of the program's project, as the launcher found it; borrowed from the
- * trace.  NULL: it is not known, or no function of the trace is in it; then all code is
- * the project's that was not installed (`project` of base/pattern.h).
+ * process.  NULL: it is not known, or no function of the process is in it; then all
+ * code is the project's that was not installed (`project` of base/pattern.h).
  */
+const char *cunei_project_folder(const struct cunei_trace_process *process);
+
+/* That of the first process that has one. */
 const char *cunei_trace_project(const struct cunei_trace *trace);
 
 #endif
