@@ -36,7 +36,8 @@ void cunei_shown_functions_fini(struct cunei_report *report)
 /* Whether it is a module of a library, whose rows become one. */
 static bool is_library(const struct cunei_report *report, uint32_t index)
 {
-    return cunei_is_imported_module(&report->analysis->functions.items[index]) &&
+    return cunei_report_shows(report, index) &&
+           cunei_is_imported_module(&report->analysis->functions.items[index]) &&
            !(report->project.tree && report->project.is_own[index + 1]);
 }
 
@@ -80,6 +81,16 @@ static int find_packages(struct packages *packages, const struct cunei_report *r
     return 0;
 }
 
+/* The package of a slot if it has several modules, which share a row; or NULL. */
+static const struct package *find_joined(const struct packages *packages, uint32_t slot)
+{
+    uint32_t number = packages->of[slot];
+
+    return packages->items && number > 0 && packages->items[number - 1].modules > 1
+               ? &packages->items[number - 1]
+               : NULL;
+}
+
 /* Whether a module of the same package imports it, directly or not. */
 static bool is_inside(const struct packages *packages, const struct cunei_tree *tree,
                       uint32_t node)
@@ -102,13 +113,11 @@ static int add_totals(const struct cunei_report *report,
         return -ENOMEM;
 
     for (uint32_t i = tree->count - 1; i > 0; i--) {
-        uint32_t package = packages->of[tree->nodes[i].slot];
+        const struct package *package = find_joined(packages, tree->nodes[i].slot);
         totals[i] += tree->nodes[i].self + tree->nodes[i].gap;
         totals[tree->nodes[i].parent] += totals[i];
-        if (package > 0 && packages->items[package - 1].modules > 1 &&
-            !is_inside(packages, tree, i))
-            report->shown.facts[packages->items[package - 1].function].total_ns +=
-                totals[i];
+        if (package && !is_inside(packages, tree, i))
+            report->shown.facts[package->function].total_ns += totals[i];
     }
     free(totals);
     return 0;
@@ -129,10 +138,8 @@ static int join_modules(const struct cunei_report *report,
         shown->is_package[package->function] = true;
     }
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
-        if (packages->of[i + 1] == 0)
-            continue;
-        const struct package *package = &packages->items[packages->of[i + 1] - 1];
-        if (package->modules == 1)
+        const struct package *package = find_joined(packages, i + 1);
+        if (!package)
             continue;
         struct cunei_analysis_function *sum = &shown->facts[package->function];
         sum->calls += analysis->facts[i].calls;

@@ -109,6 +109,35 @@ def test_only_project_gives_the_time_of_libraries_to_their_callers(moved, name):
     assert sum(f["self_ns"] for f in own.values()) == pytest.approx(total, rel=0.01)
 
 
+PACKAGE = """\
+import sys
+sys.path.insert(0, "site-packages")
+import shelf
+import own.part
+"""
+
+
+def test_the_modules_of_a_library_share_a_row(cunei):
+    cunei.write("site-packages/shelf/__init__.py", "from shelf import low, high\n")
+    cunei.write("site-packages/shelf/low.py", "def f(): pass\nf()\n")
+    cunei.write("site-packages/shelf/high.py", "")
+    cunei.write("own/__init__.py", "")
+    cunei.write("own/part.py", "")
+    cunei.write("main.py", PACKAGE)
+    cunei("record", "-q", "-o", "trace", "main.py")
+
+    text = cunei("report", "trace", "--limit", "0").stdout
+    chosen = cunei("report", "trace", "--include", "shelf.low").stdout
+    data = json.loads(cunei("report", "trace", "--json").stdout)
+
+    (row,) = [line for line in text.splitlines() if " import shelf" in line]
+    assert re.search(r" 3 +– +– +– +– +import shelf +shelf/__init__.py:1$", row), row
+    for name in "import own ", "import own.part ":
+        assert f" {name}" in text
+    assert " import shelf.low " in chosen
+    assert sum(f["module"].startswith("shelf") for f in data["functions"]) == 4
+
+
 def test_only_project_hides_libraries_in_the_table_and_the_tree(trace):
     for words in ((), ("--tree", "--min-percent", "0")):
         text = trace("report", "trace", "--only-project", *words).stdout
