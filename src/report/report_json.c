@@ -30,6 +30,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "duration_ns", report->duration_ns);
     cunei_json_number(json, "threads_ns", report->waiting.threads_ns);
     cunei_json_number(json, "waiting_ns", report->waiting.waiting_ns);
+    cunei_json_number(json, "working_ns", report->waiting.base_ns);
     cunei_json_number(json, "begin_ns", analysis->begin_ns);
     if (complete_ns > 0)
         cunei_json_number(json, "complete_ns", complete_ns);

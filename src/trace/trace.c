@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "trace/file.h"
+#include "trace/fork_names.h"
 #include "trace/process_folder.h"
 #include "trace/view.h"
 
@@ -245,7 +246,8 @@ static int relate_processes(struct cunei_trace *trace)
 {
     qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
           compare_processes);
-    return cunei_trace_find_ends(trace);
+    int rc = cunei_trace_find_ends(trace);
+    return rc < 0 ? rc : cunei_fork_names_set(trace->processes, trace->process_count);
 }
 
 int cunei_trace_open(struct cunei_trace *trace, const char *path,

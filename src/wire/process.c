@@ -51,6 +51,7 @@ static const struct field {
     FIELD(FIELD_TEXT, instrumenter),
     FIELD(FIELD_TEXT, executable),
     FIELD(FIELD_TEXT, directory),
+    FIELD(FIELD_TEXT, project),
     FIELD(FIELD_TEXT, parent_folder),
     CHANGING(FIELD_TEXT, name),
     CHANGING(FIELD_TEXT, became),
@@ -263,6 +264,7 @@ void cunei_process_fini(struct cunei_process *process)
     free(process->instrumenter);
     free(process->executable);
     free(process->directory);
+    free(process->project);
     free(process->name);
     free(process->parent_folder);
     free(process->became);

@@ -68,6 +68,7 @@ struct cunei_process {
     char *instrumenter; /* python/instrumenter.h */
     char *executable;
     char *directory;     /* the working directory */
+    char *project;       /* the folder of the program's project, from the launcher */
     char *name;          /* what multiprocessing calls it */
     char *parent_folder; /* of the process that it was forked from, or started below */
     char *became;        /* the program that it last tried to become by os.exec… */

@@ -160,7 +160,7 @@ static int fail(const struct cunei_export_option *exporting,
     if (rc == -ENODATA)
         return cunei_cmd_fail(
             0,
-            "--include and --exclude leave no function of '%s'; " CUNEI_EXPORTING_PATTERNS,
+            "--include, --exclude and --only-project leave no function of '%s'; " CUNEI_EXPORTING_PATTERNS,
             path);
     if (rc == -ERANGE)
         return cunei_cmd_fail(0,

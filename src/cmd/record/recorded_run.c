@@ -61,7 +61,8 @@ int cunei_recorded_run_configure(struct cunei_recorded_run *run,
         status = take_config(&run->config, options, argc, argv);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    int rc = cunei_project_settle(&options->patterns, argc, argv);
+    run->project = cunei_project_find(argc, argv);
+    int rc = cunei_project_settle(&options->patterns, run->project);
 
     return rc < 0 ? cunei_cmd_fail(rc, "cannot find the project of '%s'", argv[0])
                   : CUNEI_OPTIONS_CONTINUE;
@@ -228,6 +229,7 @@ static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffe
     struct cunei_record_env env = {.budget = budget,
                                    .directory = run->directory,
                                    .directory_id = run->directory_id,
+                                   .project = run->project,
                                    .frequency = run->frequency,
                                    .max_bytes = options->max_bytes,
                                    .keep = cunei_record_options_keep(options),
@@ -312,6 +314,7 @@ void cunei_recorded_run_fini(struct cunei_recorded_run *run)
     cunei_config_fini(&run->config);
     cunei_program_fini(&run->program);
     cunei_interpreter_fini(&run->python);
+    free(run->project);
     free(run->directory);
     free(run->shown);
     if (run->listener > 0)

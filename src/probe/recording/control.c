@@ -108,7 +108,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
     cunei_task_reset();
     cunei_greenlet_begin(state->tracer_type);
     cunei_exception_tracks_reset();
-    cunei_describe(&process, &state->session.patterns);
+    cunei_describe(&process, &state->session);
     process.instrumenter =
         strdup(cunei_instrumenter_name(cunei_source_choice_of(&state->session)));
     if (is_forked)

@@ -84,10 +84,11 @@ def record(cunei, *options, program=PROGRAM, name="trace"):
     assert done.returncode == 0, done.stderr
 
 
-def export(cunei, form, *options, name="trace"):
-    """The path of the file that was written."""
+def export(cunei, form, *options, name="trace", folds=False):
+    """The path of the file that was written, with the import system unless `folds`."""
     path = cunei.folder / f"exported.{form}"
-    done = cunei("export", "--force", name, "--to", form, "-o", path, *options)
+    words = [*options, *([] if folds else ["--no-fold"])]
+    done = cunei("export", "--force", name, "--to", form, "-o", path, *words)
     assert done.returncode == 0, done.stderr
     return path
 
