@@ -14,7 +14,7 @@
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output.h"
-#include "cmd/report.h"
+#include "cmd/report_show.h"
 #include "report/report.h"
 
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
