@@ -2,6 +2,7 @@
 #include "cmd/report_show.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 

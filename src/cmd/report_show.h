@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Printing the report of a trace. */
+/* The report of a trace, for `cunei report` and for the end of `cunei run`. */
 #ifndef CUNEI_CMD_REPORT_SHOW_H
 #define CUNEI_CMD_REPORT_SHOW_H
 
@@ -15,7 +15,7 @@ struct cunei_report_options;
 int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
                       FILE *out);
 
-/* The same on stdout, through a pager if the report is longer than the screen. */
+/* The same on stdout, through a pager if it is longer than the screen. */
 int cunei_report_show_paged(const char *path,
                             const struct cunei_report_options *wanted);
 
