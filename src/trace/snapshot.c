@@ -152,8 +152,8 @@ static int copy_stream(struct work *work, struct cunei_trace_stream *stream)
         work->has_packets |= stream->size > 0;
     } else
         rc = copy_file(work, stream, &output);
-    for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
-        rc = copy_live(work, stream->live[i], &output);
+    for (size_t i = 0; rc == 0 && i < stream->live.count; i++)
+        rc = copy_live(work, stream->live.items[i], &output);
     if (output.fd >= 0)
         close(output.fd);
     return rc;
