@@ -79,8 +79,9 @@ static int seal(struct followed *process)
     size_t open = process->open;
 
     process->open = 0;
-    return open ? cunei_profile_seal(&process->profile, &process->streams[open - 1].span)
-                : 0;
+    return open
+               ? cunei_profile_seal(&process->profile, &process->streams[open - 1].span)
+               : 0;
 }
 
 /* Make the piece of a stream the one that is read. */
@@ -339,8 +340,8 @@ static int add_up(struct cunei_analysis_follow *follow, struct cunei_analysis *a
 {
     const struct cunei_trace *trace = cunei_trace_follow_trace(follow->trace);
 
-    int rc = cunei_process_sum_begin(analysis, trace, &follow->options, processes,
-                                     count);
+    int rc =
+        cunei_process_sum_begin(analysis, trace, &follow->options, processes, count);
     if (rc == 0)
         rc = cunei_merge_process_seed(analysis, &follow->functions);
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -383,8 +384,7 @@ bool cunei_analysis_follow_is_exact(const struct cunei_analysis_follow *follow)
             continue;
         if (process->has_live && process->state != CUNEI_TRACE_RUNNING)
             return false;
-        if (process->metadata.frequency !=
-            follow->processes[i].profile.scale.frequency)
+        if (process->metadata.frequency != follow->processes[i].profile.scale.frequency)
             return false;
     }
     return true;

@@ -396,9 +396,10 @@ static int run_report(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE) {
         report->directory = argv[1];
         report->style = cunei_output_style(stdout);
-        status = values.follow  ? cunei_report_follow(argv[1], report, values.interval_ns)
+        status = values.follow
+                     ? cunei_report_follow(argv[1], report, values.interval_ns)
                  : report->json ? cunei_report_show(argv[1], report, stdout)
-                              : show_paged(argv[1], report);
+                                : show_paged(argv[1], report);
     }
     cunei_report_values_fini(&values);
     return status;

@@ -142,8 +142,8 @@ static int execute(struct cunei_recorded_run *recording, const struct values *va
 
     if (!values->trace.is_asked)
         return cunei_recorded_run_execute(recording);
-    pid_t pid = cunei_run_trace_start(
-        &values->trace, values->trace_depth, report->json, recording->directory, out);
+    pid_t pid = cunei_run_trace_start(&values->trace, values->trace_depth, report->json,
+                                      recording->directory, out);
     if (pid < 0)
         return cunei_cmd_fail((int)pid, "cannot start to print calls");
     int status = cunei_recorded_run_execute(recording);

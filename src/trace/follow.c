@@ -26,7 +26,7 @@ struct cunei_trace_follow {
     char **names;                            /* owned: folders that were looked at */
     size_t name_count;
     struct cunei_map map; /* of names */
-    uint64_t portion; /* of a stream, in one poll */
+    uint64_t portion;     /* of a stream, in one poll */
     uint64_t missed;
     int damage; /* the errno of the first folder that cannot be read */
 };
@@ -67,9 +67,9 @@ static int add_process(struct cunei_trace_follow *follow, const char *path,
                               trace->process_count + 1) ||
         !CUNEI_VECTOR_RESERVE_ONE(trace->processes, trace->process_count))
         return -ENOMEM;
-    int rc = cunei_follow_process_open(&follow->processes[trace->process_count],
-                                       &trace->processes[trace->process_count], path,
-                                       error);
+    int rc =
+        cunei_follow_process_open(&follow->processes[trace->process_count],
+                                  &trace->processes[trace->process_count], path, error);
     trace->process_count += rc == 0;
     return rc;
 }

@@ -32,8 +32,8 @@ int cunei_follow_process_open(struct cunei_follow_process *follow,
 {
     *follow = (struct cunei_follow_process){0};
     *process = (struct cunei_trace_process){.path = strdup(path), .until = UINT64_MAX};
-    int rc = process->path ? cunei_process_folder_load_preamble(process, error)
-                           : -ENOMEM;
+    int rc =
+        process->path ? cunei_process_folder_load_preamble(process, error) : -ENOMEM;
     if (rc < 0)
         cunei_process_folder_close(process);
     process->state = CUNEI_TRACE_RUNNING;
@@ -156,11 +156,10 @@ static int update_functions(struct cunei_follow_process *follow,
 {
     struct cunei_trace_process *process = cunei_follow_process_of(poll);
     uint64_t tail[2] = {0};
-    bool has_tail = poll->live->is_whole &&
-                    cunei_trace_live_tail_state(poll->live, tail) == 0;
+    bool has_tail =
+        poll->live->is_whole && cunei_trace_live_tail_state(poll->live, tail) == 0;
 
-    if (has_tail && follow->has_tail &&
-        memcmp(tail, follow->tail, sizeof(tail)) == 0)
+    if (has_tail && follow->has_tail && memcmp(tail, follow->tail, sizeof(tail)) == 0)
         return 0;
     memcpy(follow->tail, tail, sizeof(tail));
     follow->has_tail = has_tail;
@@ -249,7 +248,8 @@ static int hand_ring_packet(void *context, struct cunei_packet *head)
 }
 
 /* After the live words were gathered: what was in a buffer is there, or in the ring. */
-static int read_ring(struct cunei_follow_process *follow, struct cunei_follow_poll *poll)
+static int read_ring(struct cunei_follow_process *follow,
+                     struct cunei_follow_poll *poll)
 {
     struct ring_poll context = {follow, poll};
     struct cunei_trace_ring ring;
@@ -330,8 +330,8 @@ static int read_process(struct cunei_follow_process *follow,
         rc = read_all(follow, poll, error);
     if (poll->handed > 0)
         follow->quiet = 1;
-    process->state = cunei_process_folder_state(process, live,
-                                                !poll->is_final || poll->has_more);
+    process->state =
+        cunei_process_folder_state(process, live, !poll->is_final || poll->has_more);
     if (rc == 0 && poll->is_final && !poll->has_more)
         rc = end(follow, poll, error);
     return rc;

@@ -13,8 +13,8 @@
 
 struct cunei_follow_process {
     bool is_chosen;
-    bool has_ended; /* and all of it was handed out */
-    uint32_t slot_count; /* slots of the live file that are streams */
+    bool has_ended;                      /* and all of it was handed out */
+    uint32_t slot_count;                 /* slots of the live file that are streams */
     struct cunei_follow_stream *streams; /* owned: as the process's */
     size_t stream_count;
     struct cunei_trace_functions_place place;

@@ -48,8 +48,8 @@ struct cunei_follow_stream {
     struct cunei_trace_checked checked;
     size_t word_count, event_count; /* that were handed out */
     uint64_t doubted;               /* the packet behind a gap, plus one; 0: none */
-    uint64_t bad_offset; /* where a packet of the file was wrong, plus one */
-    bool has_damage;     /* it was noted */
+    uint64_t bad_offset;            /* where a packet of the file was wrong, plus one */
+    bool has_damage;                /* it was noted */
     /* What this poll has gathered; the file up to the stream's size. */
     struct cunei_follow_words live[2];
     unsigned live_count;
@@ -58,7 +58,7 @@ struct cunei_follow_stream {
 /* A poll of one process. */
 struct cunei_follow_poll {
     struct cunei_trace *trace;
-    size_t index; /* of the process */
+    size_t index;     /* of the process */
     uint64_t portion; /* bytes of a stream's file, at most */
     const struct cunei_trace_live *live;
     bool is_final; /* the process has ended: what is there is all */
@@ -67,9 +67,9 @@ struct cunei_follow_poll {
     bool has_more; /* out: not all of it was gathered */
     int (*read)(void *context, const struct cunei_trace_part *part);
     void *context;
-    size_t gathered;  /* bytes of memory with live words */
-    uint64_t handed;  /* words that were handed out */
-    uint64_t missed;  /* packets that were overwritten */
+    size_t gathered; /* bytes of memory with live words */
+    uint64_t handed; /* words that were handed out */
+    uint64_t missed; /* packets that were overwritten */
 };
 
 static inline struct cunei_trace_process *cunei_follow_process_of(

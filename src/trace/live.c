@@ -35,7 +35,8 @@ static int read_head(struct cunei_trace_live *live,
 {
     uint64_t size = live->file.size;
 
-    int64_t count = cunei_trace_file_read(live->file.fd, &live->head, sizeof(live->head), 0);
+    int64_t count =
+        cunei_trace_file_read(live->file.fd, &live->head, sizeof(live->head), 0);
     if (count < 0)
         return (int)count;
     live->is_whole =
@@ -146,8 +147,8 @@ static int copy_content(const struct cunei_trace_live *live, uint32_t number,
     size_t size = (size_t)(packet->content_bits / 8) - sizeof(*packet);
     struct cunei_packet again;
 
-    int64_t count =
-        cunei_trace_file_read(live->file.fd, packet + 1, size, offset + sizeof(*packet));
+    int64_t count = cunei_trace_file_read(live->file.fd, packet + 1, size,
+                                          offset + sizeof(*packet));
     if (count < 0)
         return (int)count;
     if (count < (int64_t)size)
@@ -208,7 +209,8 @@ static int read_heads(const struct cunei_trace_live *live, uint32_t number,
     int count = 0;
 
     for (unsigned i = 0; i < 2; i++) {
-        int rc = read_packet_head(live, number, buffer_offset(number, i), &heads[count]);
+        int rc =
+            read_packet_head(live, number, buffer_offset(number, i), &heads[count]);
         if (rc < 0)
             return rc;
         count += rc;
@@ -308,20 +310,20 @@ static int copy_tail(const struct cunei_trace_live *live, char *text, size_t *si
     const size_t max = sizeof(((struct cunei_live_tail *)0)->text);
     uint64_t before[2] = {0}, after[2] = {0}; /* flushed and length */
 
-    int64_t count =
-        cunei_trace_file_read(live->file.fd, before, sizeof(before), CUNEI_LIVE_TAIL_OFFSET);
+    int64_t count = cunei_trace_file_read(live->file.fd, before, sizeof(before),
+                                          CUNEI_LIVE_TAIL_OFFSET);
     if (count < (int64_t)sizeof(before))
         return count < 0 ? (int)count : 0;
     /* Pairs with the release of the length in the writer: the lines are there. */
     atomic_thread_fence(memory_order_acquire);
-    count = cunei_trace_file_read(live->file.fd, text, before[1] < max ? before[1] : max,
-                                  text_offset);
+    count = cunei_trace_file_read(live->file.fd, text,
+                                  before[1] < max ? before[1] : max, text_offset);
     if (count < 0)
         return (int)count;
     /* Pairs with the writer's count of flushes, before it fills the tail anew. */
     atomic_thread_fence(memory_order_acquire);
-    int64_t again =
-        cunei_trace_file_read(live->file.fd, after, sizeof(after), CUNEI_LIVE_TAIL_OFFSET);
+    int64_t again = cunei_trace_file_read(live->file.fd, after, sizeof(after),
+                                          CUNEI_LIVE_TAIL_OFFSET);
     if (again < (int64_t)sizeof(after))
         return again < 0 ? (int)again : 0;
     *size = (size_t)count;

@@ -73,8 +73,7 @@ int cunei_profile_grow(struct cunei_profile *profile, uint32_t function_count,
             free(memory);
             return -ENOMEM;
         }
-        memcpy(align(memory), profile->functions,
-               before * sizeof(*profile->functions));
+        memcpy(align(memory), profile->functions, before * sizeof(*profile->functions));
         free(profile->memory);
         profile->memory = memory;
         profile->functions = align(memory);
@@ -389,9 +388,8 @@ int cunei_profile_read(struct cunei_profile *profile, struct cunei_piece *piece,
     if (cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
         rc = cunei_profile_sync(profile, piece, NULL,
                                 cunei_record_time(words[0], packet->timestamp_begin));
-    return rc == 0
-               ? cunei_profile_continue(profile, piece, packet, words, word_count)
-               : rc;
+    return rc == 0 ? cunei_profile_continue(profile, piece, packet, words, word_count)
+                   : rc;
 }
 
 int cunei_profile_continue(struct cunei_profile *profile, struct cunei_piece *piece,
