@@ -46,13 +46,11 @@ def watch(feed, cunei, folder, rate, seconds, keep=0):
     """Feed a recording and follow it; CPU of the follower while the feeder runs."""
     trace = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "trace"
     sizes = []
-    with (
-        subprocess.Popen(
-            [feed, trace, str(rate), str(seconds), *([str(keep)] if keep else [])],
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as feeder
-    ):
+    with subprocess.Popen(
+        [feed, trace, str(rate), str(seconds), *([str(keep)] if keep else [])],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as feeder:
         while not any(trace.glob("*/metadata")):
             time.sleep(0.01)
         command = [cunei, "report", trace, "--follow", "--json", "--interval", "100ms"]

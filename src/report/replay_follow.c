@@ -147,15 +147,15 @@ static struct stream *new_stream(struct cunei_replay_follow *follow)
 
     if (!stream)
         return NULL;
-    *stream = (struct stream){
-        .follow = follow,
-        .replay = {.options = follow->options,
-                   .put = put_line,
-                   .put_context = stream,
-                   .has_labels = true,
-                   .arguments = {.is_json = follow->options->json}}};
-    stream->walk = cunei_walk_new(cunei_replay_step, &stream->replay,
-                                  (struct cunei_id_kinds){0});
+    *stream =
+        (struct stream){.follow = follow,
+                        .replay = {.options = follow->options,
+                                   .put = put_line,
+                                   .put_context = stream,
+                                   .has_labels = true,
+                                   .arguments = {.is_json = follow->options->json}}};
+    stream->walk =
+        cunei_walk_new(cunei_replay_step, &stream->replay, (struct cunei_id_kinds){0});
     if (stream->walk)
         return stream;
     free(stream);
@@ -179,14 +179,15 @@ static struct stream *find_stream(struct cunei_replay_follow *follow,
     return process->streams[index];
 }
 
-/* When the first event of the recording was; by this packet, where that is not known. */
+/* When the first event of the recording was; by this packet, where that is not known.
+ */
 static uint64_t find_origin(const struct cunei_replay_follow *follow, uint64_t begin_ns)
 {
     struct cunei_trace_error error;
     struct cunei_trace trace;
 
-    if (cunei_trace_open(&trace, cunei_trace_follow_trace(follow->trace)->path, &error) <
-        0)
+    if (cunei_trace_open(&trace, cunei_trace_follow_trace(follow->trace)->path,
+                         &error) < 0)
         return begin_ns;
     uint64_t first_ns = cunei_trace_begin_ns(&trace);
     cunei_trace_close(&trace);
@@ -199,10 +200,10 @@ static int read_words(struct stream *stream, const struct cunei_trace_part *part
 
     if (stream->is_done && head->thread == stream->done_thread)
         return 0;
-    int rc = part->is_first ? cunei_walk_packet(stream->walk, head, part->words,
-                                                part->word_count)
-                            : cunei_walk_continue(stream->walk, head, part->words,
-                                                  part->word_count);
+    int rc =
+        part->is_first
+            ? cunei_walk_packet(stream->walk, head, part->words, part->word_count)
+            : cunei_walk_continue(stream->walk, head, part->words, part->word_count);
     stream->is_done = rc == CUNEI_REPLAY_DONE;
     stream->done_thread = head->thread;
     return stream->is_done ? 0 : rc;

@@ -223,8 +223,8 @@ void cunei_replay_line_begin(struct cunei_replay_line *replay, uint64_t tick,
     cunei_buffer_format(line, "  %*s", (int)indent, "");
     if (2 * depth > INDENT_MAX)
         cunei_buffer_format(line, "[%" PRIu32 "] ", depth);
-    replay->column = cunei_terminal_width(label) + TIME_WIDTH + DURATION_WIDTH + 2 + indent +
-                     (2 * depth > INDENT_MAX ? DEPTH_WIDTH : 0);
+    replay->column = cunei_terminal_width(label) + TIME_WIDTH + DURATION_WIDTH + 2 +
+                     indent + (2 * depth > INDENT_MAX ? DEPTH_WIDTH : 0);
 }
 
 static int open_line(struct cunei_replay_line *replay,

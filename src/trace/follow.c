@@ -27,8 +27,9 @@ struct cunei_trace_follow {
     char **names;                            /* owned: folders that were looked at */
     size_t name_count;
     struct cunei_map map; /* of names */
-    uint64_t portion; /* of a stream, in one poll */
+    uint64_t portion;     /* of a stream, in one poll */
     uint64_t missed;
+    int damage; /* the errno of the first folder that cannot be read */
 };
 
 static uint64_t hash_name(const char *name)
@@ -67,9 +68,9 @@ static int add_process(struct cunei_trace_follow *follow, const char *path,
                               trace->process_count + 1) ||
         !CUNEI_VECTOR_RESERVE_ONE(trace->processes, trace->process_count))
         return -ENOMEM;
-    int rc = cunei_follow_process_open(&follow->processes[trace->process_count],
-                                       &trace->processes[trace->process_count], path,
-                                       error);
+    int rc =
+        cunei_follow_process_open(&follow->processes[trace->process_count],
+                                  &trace->processes[trace->process_count], path, error);
     trace->process_count += rc == 0;
     return rc;
 }
@@ -94,8 +95,10 @@ static int add_folder(struct cunei_trace_follow *follow, const char *name,
         rc = remember(follow, name);
         if (rc == 0)
             rc = add_process(follow, path, error);
-        if (rc < 0 && rc != -ENOMEM)
+        if (rc < 0 && rc != -ENOMEM) {
+            follow->damage = follow->damage ? follow->damage : rc;
             rc = cunei_trace_add_damage(&follow->trace, name, error);
+        }
     }
     free(path);
     return rc == -ENOMEM ? rc : 0;
@@ -138,7 +141,7 @@ static int find_processes(struct cunei_trace_follow *follow, const char *path,
     if (rc == 0 && follow->trace.process_count == 0) {
         if (follow->trace.damage_count > 0) {
             *error = follow->trace.damages[0].error;
-            return -EBADMSG;
+            return follow->damage;
         }
         if (others > 0)
             return cunei_trace_fail(error, -ENODATA, "'%s' holds no trace", path);

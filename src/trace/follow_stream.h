@@ -60,7 +60,7 @@ struct cunei_follow_stream {
 /* A poll of one process. */
 struct cunei_follow_poll {
     struct cunei_trace *trace;
-    size_t index; /* of the process */
+    size_t index;     /* of the process */
     uint64_t portion; /* bytes of a stream's file, at most */
     const struct cunei_trace_live *live;
     bool is_final; /* the process has ended: what is there is all */

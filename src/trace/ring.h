@@ -32,7 +32,8 @@ struct cunei_trace_ring {
     uint64_t complete_from;
 };
 
-/* How far a ring was read by one who follows it; begins empty.  Private but for that. */
+/* How far a ring was read by one who follows it; begins empty.  Private but for that.
+ */
 struct cunei_trace_ring_place {
     uint64_t next;     /* positions before this were looked at … */
     uint64_t *pending; /* owned: … but for these, which are being written */
