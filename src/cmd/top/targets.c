@@ -17,6 +17,7 @@
 #include "trace/process_folder.h"
 #include "trace/recordings.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 int cunei_top_targets_add(struct cunei_top_targets *targets, const char *path,
                           const char *pid)
