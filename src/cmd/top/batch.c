@@ -211,7 +211,7 @@ int cunei_top_batch(const struct cunei_top_targets *targets,
 {
     struct batch batch = {.options = options, .targets = targets, .program = program};
 
-    int status = cunei_top_targets_open(targets, &batch.watch);
+    int status = cunei_top_targets_open(targets, options, &batch.watch);
     if (status == 0) {
         int rc = make_models(&batch, view);
         if (rc == 0 && program)
