@@ -8,7 +8,6 @@
 #include "rt/packet.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -153,11 +152,6 @@ static void empty(struct cunei_recorder_state *recording, struct cunei_stream *s
     stream->last = recording->base + stream->packet->timestamp_begin;
     atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
                           memory_order_release);
-}
-
-void cunei_packet_name_file(const struct cunei_slot *slot, char name[16])
-{
-    (void)snprintf(name, 16, "s%u", slot->number);
 }
 
 int cunei_packet_finish_file(struct cunei_recorder_state *recording,

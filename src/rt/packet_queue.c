@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "rt/packet_queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "rt/packet.h"
 #include "rt/packet_store.h"
 #include "rt/state.h"
 
@@ -51,6 +51,11 @@ static void clear(struct cunei_slot *slot)
         cunei_packet_invalidate(packet);
     }
     slot->queued = 0;
+}
+
+void cunei_packet_name_file(const struct cunei_slot *slot, char name[16])
+{
+    (void)snprintf(name, 16, "s%u", slot->number);
 }
 
 int cunei_packet_queue_write(struct cunei_recorder_state *recording,
