@@ -155,17 +155,12 @@ static void empty(struct cunei_recorder_state *recording, struct cunei_stream *s
                           memory_order_release);
 }
 
-void cunei_packet_name_file(const struct cunei_slot *slot, char name[16])
-{
-    (void)snprintf(name, 16, "s%u", slot->number);
-}
-
 int cunei_packet_finish_file(struct cunei_recorder_state *recording,
                              struct cunei_slot *slot)
 {
     char name[16];
 
-    cunei_packet_name_file(slot, name);
+    cunei_packet_queue_name_file(slot, name);
     int rc = slot->queued > 0 ? recording->flush_definitions(recording, true) : 0;
     if (rc == 0)
         rc = cunei_packet_queue_write(recording, slot);
@@ -213,7 +208,7 @@ static int append_packet(struct cunei_recorder_state *recording,
 {
     char name[16];
 
-    cunei_packet_name_file(stream->slot, name);
+    cunei_packet_queue_name_file(stream->slot, name);
     int rc = cunei_packet_queue_write(recording, stream->slot);
     if (rc == 0 && needs_first(recording, stream))
         rc = write_first(recording, stream, name);

@@ -40,9 +40,6 @@ void cunei_packet_count_lost(struct cunei_recorder_state *recording,
 int cunei_packet_write_losses(struct cunei_recorder_state *recording,
                               struct cunei_slot *slot);
 
-/* The name of the slot's stream file. */
-void cunei_packet_name_file(const struct cunei_slot *slot, char name[16]);
-
 /* At the end of the recording: write what is queued, and give back the disk space that
  * the stream file has reserved and not used. */
 int cunei_packet_finish_file(struct cunei_recorder_state *recording,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "rt/packet_queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "rt/packet.h"
 #include "rt/packet_store.h"
 #include "rt/state.h"
 
@@ -53,6 +53,11 @@ static void clear(struct cunei_slot *slot)
     slot->queued = 0;
 }
 
+void cunei_packet_queue_name_file(const struct cunei_slot *slot, char name[16])
+{
+    (void)snprintf(name, 16, "s%u", slot->number);
+}
+
 int cunei_packet_queue_write(struct cunei_recorder_state *recording,
                              struct cunei_slot *slot)
 {
@@ -60,7 +65,7 @@ int cunei_packet_queue_write(struct cunei_recorder_state *recording,
 
     if (slot->queued == 0)
         return 0;
-    cunei_packet_name_file(slot, name);
+    cunei_packet_queue_name_file(slot, name);
     int rc = cunei_file_append(&recording->folder, name, queue_of(slot), slot->queued,
                                &slot->end);
     if (rc == 0)
