@@ -8,7 +8,6 @@
 #include "rt/packet.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
