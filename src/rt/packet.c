@@ -159,7 +159,7 @@ int cunei_packet_finish_file(struct cunei_recorder_state *recording,
 {
     char name[16];
 
-    cunei_packet_name_file(slot, name);
+    cunei_packet_queue_name_file(slot, name);
     int rc = slot->queued > 0 ? recording->flush_definitions(recording, true) : 0;
     if (rc == 0)
         rc = cunei_packet_queue_write(recording, slot);
@@ -207,7 +207,7 @@ static int append_packet(struct cunei_recorder_state *recording,
 {
     char name[16];
 
-    cunei_packet_name_file(stream->slot, name);
+    cunei_packet_queue_name_file(stream->slot, name);
     int rc = cunei_packet_queue_write(recording, stream->slot);
     if (rc == 0 && needs_first(recording, stream))
         rc = write_first(recording, stream, name);

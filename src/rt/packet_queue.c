@@ -53,7 +53,7 @@ static void clear(struct cunei_slot *slot)
     slot->queued = 0;
 }
 
-void cunei_packet_name_file(const struct cunei_slot *slot, char name[16])
+void cunei_packet_queue_name_file(const struct cunei_slot *slot, char name[16])
 {
     (void)snprintf(name, 16, "s%u", slot->number);
 }
@@ -65,7 +65,7 @@ int cunei_packet_queue_write(struct cunei_recorder_state *recording,
 
     if (slot->queued == 0)
         return 0;
-    cunei_packet_name_file(slot, name);
+    cunei_packet_queue_name_file(slot, name);
     int rc = cunei_file_append(&recording->folder, name, queue_of(slot), slot->queued,
                                &slot->end);
     if (rc == 0)

@@ -23,7 +23,7 @@ bool cunei_packet_queue_add(struct cunei_recorder_state *recording,
                             struct cunei_slot *slot, const struct cunei_packet *packet);
 
 /* The name of the slot's stream file. */
-void cunei_packet_name_file(const struct cunei_slot *slot, char name[16]);
+void cunei_packet_queue_name_file(const struct cunei_slot *slot, char name[16]);
 
 /* Append the queue to the stream file; it stays if that fails. */
 int cunei_packet_queue_write(struct cunei_recorder_state *recording,
