@@ -1,4 +1,5 @@
-"""Makes one page of its parts, as a C header: the text before its data, and after.
+"""Makes one page of its parts, as a C header: its text before the summary,
+between summary and data, and after the data.
 
 embed.py page.html style.css script.js… page.h
 
@@ -43,9 +44,13 @@ def main(page, style, *rest):
         .replace("/*style*/", css)
         .replace("/*script*/", script)
     )
-    before, after = text.split("/*data*/")
+    head, rest = text.split("<!--summary-->")
+    middle, end = rest.split("/*data*/")
     pathlib.Path(header).write_text(
-        array("page_begin", before) + array("page_end", after), encoding="utf-8"
+        array("page_begin", head)
+        + array("page_middle", middle)
+        + array("page_end", end),
+        encoding="utf-8",
     )
 
 

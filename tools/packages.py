@@ -8,6 +8,9 @@ the versions below, into build/packages.  Each suite runs once unmeasured, then
 plain and recorded; outcomes are compared test by test, as `make cpython` does, and the
 times as a ratio.  So is the CPU time of all processes, ours included, which is more
 reliable on a busy machine.
+
+Then programs with pandas, scikit-learn and Sphinx are recorded: the function with the
+slow loop has to be on the first screen.
 """
 
 import argparse
@@ -22,7 +25,7 @@ import xml.etree.ElementTree
 
 import environments
 import regrtest
-from builds import BUILD, path_with, run
+from builds import BUILD, ROOT, path_with, run
 
 SOURCES = BUILD / "packages"
 TIMEOUT_S = 1800
@@ -155,6 +158,13 @@ def show(package, plain, recorded, found):
         print(recorded.output[-4000:], flush=True)
 
 
+def find_hot_spots(python):
+    """The end-to-end test for which make test installs no large packages."""
+    tests = ROOT / "tests" / "e2e" / "report" / "test_hot_spots.py"
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+    return subprocess.run(command, cwd=ROOT, timeout=TIMEOUT_S).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="make packages ARGS=", add_help=False)
     parser.add_argument("--python", help="3.13, 3.13.0 or a path")
@@ -171,7 +181,10 @@ def main():
                 for package in PACKAGES
                 if not options.only or package.name in options.only
             ]
-            return 0 if all([compare(python, package) for package in chosen]) else 1
+            passed = [compare(python, package) for package in chosen]
+            if not options.only:
+                passed.append(find_hot_spots(python))
+            return 0 if all(passed) else 1
     print(f"there is no Python {options.python} here", file=sys.stderr)
     return 1
 

@@ -44,6 +44,7 @@ missing_tools() {
     has babeltrace2 || echo babeltrace2
     { has pkg-config && pkg-config --exists zlib; } || echo zlib1g-dev
     { has pkg-config && pkg-config --exists otf2; } || echo libotf2-trace-dev
+    { has pkg-config && pkg-config --exists ncursesw; } || echo libncurses-dev
     has otf2-print || echo otf2-tools
     ! has dpkg || dpkg -s python3-otf2 >/dev/null 2>&1 || echo python3-otf2
     has valgrind || echo valgrind

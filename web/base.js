@@ -36,10 +36,20 @@ const functions = data.functions.map((row, i) => {
         f.totalDelta = f.totalB - f.totalA;
         f.self = f.selfA + f.selfB;
     } else {
+        let kind;
         [f.calls, f.resumes, f.self, f.total, f.mean, f.max, f.raised] = facts;
+        [f.p50, f.p99, kind] = facts.slice(7);
+        // As src/export/html/html.c writes them.
+        f.waits = Boolean(kind & 1);
+        f.isSystem = Boolean(kind & 2); // of imports
+        f.isModule = Boolean(kind & 4); // the code of one that is imported
+        f.isOwn = Boolean(kind & 8) || isRegion;
     }
     return f;
 });
+
+// Behind these are rows of several that are folded.
+const functionCount = functions.length;
 
 function duration(ns) {
     for (const [size, unit] of [
@@ -69,7 +79,12 @@ const count = (n) =>
 const several = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 const percent = (part, whole) =>
     whole ? `${((100 * part) / whole).toFixed(1)} %` : "";
-const title = (f) => (f.name === "<module>" ? `<module ${f.module}>` : f.name);
+const title = (f) =>
+    f.name !== "<module>" || f.module === "__main__"
+        ? f.name
+        : f.isModule && shown.imports
+          ? `import ${f.module}`
+          : `<module ${f.module}>`;
 
 // Growth in percent or as a factor; new or gone on one side.
 function growth(before, after, unit = "") {
@@ -102,27 +117,34 @@ function short(file) {
 const at = (file, line) => (line ? `${short(file)}:${line}` : short(file));
 const place = (f) =>
     f.file ? at(f.file, f.line) : f.module && !f.isRegion ? `${f.module} (C)` : "";
+// The same where there is little room: the folder says less than the line.
+const nearPlace = (f) => {
+    const parts = place(f).split("/");
+    return parts.slice(parts.at(-1).startsWith("__init__") ? -2 : -1).join("/");
+};
 // The line under a name.
 const origin = (f) =>
     [f.isRegion ? "region" : f.module, place(f)].filter(Boolean).join(" · ") +
     (f.region && f.region !== f.name ? ` · region ${f.region}` : "");
 
+// A pattern that matches this text alone.
+const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
 // A hue for each package, the costliest first and as far apart as they can be; modules
 // of a package are a bit lighter or darker.
 const hues = new Map();
 const shades = new Map();
-const packages = (() => {
+{
     const costs = new Map();
     for (const f of functions) {
         if (f.isRegion) continue;
         const name = f.module.split(".")[0];
         costs.set(name, (costs.get(name) ?? 0) + f.self);
     }
-    return [...costs]
+    [...costs]
         .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-        .map(([name, cost]) => ({ name, cost }));
-})();
-packages.forEach(({ name }, i) => hues.set(name, (32 + i * 137.508) % 360));
+        .forEach(([name], i) => hues.set(name, (32 + i * 137.508) % 360));
+}
 for (const f of functions)
     if (!shades.has(f.module)) shades.set(f.module, ((shades.size * 5) % 11) - 5);
 
@@ -193,9 +215,14 @@ function search(text) {
         } catch {
             test = (s) => s.toLowerCase().includes(text.toLowerCase());
         }
-        matches = functions.map((f) => test(`${f.module}:${f.name}`) || test(f.file));
+        const isFound = (f) => test(`${f.module}:${f.name}`) || test(f.file);
+        matches = functions.map(isFound);
+        // What is folded into a row is found by its own names.
+        functions.forEach(
+            (f, i) => (matches[i] = f.inner?.some(isFound) ?? matches[i]),
+        );
     }
-    const found = matches ? matches.filter(Boolean).length : 0;
+    const found = matches ? matches.slice(0, functionCount).filter(Boolean).length : 0;
     $("found").value = matches
         ? `${several(found, "function")} · ${percent(flame.matched(), flame.total[0])}`
         : "";
@@ -203,8 +230,7 @@ function search(text) {
     redraw();
 }
 // An expression that matches this function alone.
-const exactly = (f) =>
-    `^${`${f.module}:${f.name}`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+const exactly = (f) => `^${literally(`${f.module}:${f.name}`)}$`;
 function seek(text) {
     $("search").value = text;
     search(text);

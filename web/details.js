@@ -7,6 +7,7 @@ const details = {
     start() {
         const parts = [
             ...this.processes(),
+            ...this.threads(),
             ...this.metadata(),
             ...this.regions(),
             ...this.parameters(),
@@ -47,7 +48,7 @@ const details = {
                 tr.append(
                     element("td", text, {
                         class: kind(i, true),
-                        title: isText[i] ? text : "",
+                        title: isText[i] ? (text.textContent ?? text) : "",
                     }),
                 ),
             );
@@ -74,6 +75,7 @@ const details = {
         return this.list(
             "Processes",
             [
+                " Process",
                 "PID",
                 "Start",
                 "End",
@@ -82,10 +84,12 @@ const details = {
                 "Threads",
                 "GC pauses",
                 " Ended",
-                " Process",
             ],
             data.processes.map(
                 ([pid, , program, begin, end, ended, cpu, threads, pause], i) => [
+                    "\u2003".repeat(depth(i)) +
+                        (depth(i) ? "└ " : "") +
+                        visible(program),
                     String(pid),
                     `+${duration(begin)}`,
                     `+${duration(end)}`,
@@ -94,9 +98,49 @@ const details = {
                     String(threads),
                     pause ? duration(pause) : "",
                     visible(ended),
-                    "\u2003".repeat(depth(i)) +
-                        (depth(i) ? "└ " : "") +
-                        visible(program),
+                ],
+            ),
+        );
+    },
+    // A click on a name shows the thread in the flame graph.
+    threads() {
+        const isApart = new Set(calls.threads.values());
+        const name = (text, row) => {
+            if (!isApart.has(row) || data.thread_facts.length < 2) return text;
+            const button = element("button", text, { class: "link" });
+            button.onclick = () => {
+                $("scope").value = `t${row}`;
+                calls.choose({ scope: `t${row}` });
+                open("flame");
+            };
+            return button;
+        };
+        return this.list(
+            "Threads",
+            [
+                " Thread",
+                "PID",
+                "TID",
+                "Begin",
+                "Wall",
+                "CPU",
+                "Waiting",
+                "% waiting",
+                "Calls",
+                "GC pauses",
+            ],
+            data.thread_facts.map(
+                ([process, tid, text, begin, end, cpu, waiting, times, pause], row) => [
+                    name(visible(text) || `thread ${tid}`, row),
+                    String(data.processes[process]?.[0] ?? ""),
+                    String(tid),
+                    `+${duration(begin)}`,
+                    duration(end - begin),
+                    cpu < 0 ? "" : duration(cpu),
+                    waiting < 0 ? "" : duration(waiting),
+                    waiting < 0 ? "" : percent(waiting, cpu + waiting),
+                    count(times),
+                    pause ? duration(pause) : "",
                 ],
             ),
         );

@@ -3,6 +3,7 @@
 // wide as on one side or on both, and coloured by the difference.
 
 const ZOOM_MS = 180;
+const HOT = 6; // functions above the graph
 
 const flame = {
     canvas: $("flame-canvas"),
@@ -17,8 +18,18 @@ const flame = {
     until: 1,
 
     start() {
-        const { parent } = data.tree,
+        this.take(isComparison ? data.tree : calls.tree);
+        if (isComparison) this.startSides();
+        else this.startChoices();
+        this.listen();
+        this.showLegend();
+        this.zoom(0, false);
+    },
+    // Show this tree.
+    take(tree) {
+        const { parent } = tree,
             size = parent.length;
+        this.tree = tree;
         this.level = new Uint32Array(size);
         this.children = Array.from({ length: size }, () => []);
         for (let i = 1; i < size; i++) {
@@ -26,30 +37,62 @@ const flame = {
             this.children[parent[i]].push(i);
         }
         if (isComparison) {
-            this.totals = {
-                A: this.sum(data.tree.selfA),
-                B: this.sum(data.tree.selfB),
-            };
+            this.totals = { A: this.sum(tree.selfA), B: this.sum(tree.selfB) };
             this.totals["Δ"] = this.totals.A.map((a, i) => a + this.totals.B[i]);
             this.most = 1;
             for (let i = 1; i < size; i++)
                 this.most = Math.max(this.most, Math.abs(this.delta(i)));
-            this.startSides();
         } else {
-            this.totals = { all: this.sum(data.tree.self) };
+            this.totals = { all: this.sum(tree.self) };
         }
         const order = this.totals["Δ"] ?? this.totals.all;
         for (const list of this.children) list.sort((a, b) => order[b] - order[a]);
         this.lay();
-        this.listen();
+    },
+    sum(self, { parent } = this.tree) {
+        const total = Float64Array.from(self);
+        for (let i = total.length - 1; i > 0; i--) total[parent[i]] += total[i];
+        return total;
+    },
+    startChoices() {
+        calls.startScopes($("scope"));
+        calls.switches($("flame-switches"), ["imports", "libraries", "waiting"]);
+        this.showHot();
+    },
+    // After another choice of what is folded.
+    refold() {
+        this.take(calls.tree);
+        this.showHot();
         this.showLegend();
         this.zoom(0, false);
     },
-    sum(self) {
-        const total = Float64Array.from(self),
-            { parent } = data.tree;
-        for (let i = total.length - 1; i > 0; i--) total[parent[i]] += total[i];
-        return total;
+    // The functions with the most self time, so that they are seen at once.
+    showHot() {
+        const rows = functions
+            .map((f, i) => [f.own, i])
+            .filter(([own, i]) => own > 0 && table.isRow(i))
+            .sort((a, b) => b[0] - a[0])
+            .slice(0, HOT);
+        const cards = rows.map(([own, i]) => {
+            const f = functions[i],
+                card = element("button", undefined, {
+                    class: "card",
+                    title: `${f.module}:${f.name}, ${place(f)}: callers, callees, source`,
+                }),
+                bar = element("i", undefined, { class: "bar-of" });
+            bar.style.width = `${Math.min(100, (100 * own) / calls.base)}%`;
+            bar.style.background = palette[i];
+            const name = element("b", title(f)),
+                share = element(
+                    "span",
+                    `${percent(own, calls.base)} · ${duration(own)}`,
+                );
+            card.append(bar, name, share, element("small", nearPlace(f)));
+            card.onclick = () => func.show(i);
+            return card;
+        });
+        $("hot").replaceChildren(...cards);
+        $("hot").hidden = !cards.length;
     },
     // The position of every node, for the chosen widths.
     lay() {
@@ -68,7 +111,7 @@ const flame = {
     },
     fill(node) {
         if (isComparison) return heat(this.delta(node) / this.most);
-        return palette[data.tree.function[node]] ?? theme.line;
+        return palette[this.tree.function[node]] ?? theme.line;
     },
 
     startSides() {
@@ -94,7 +137,7 @@ const flame = {
         this.lay();
         // A node that this side does not have: go up to one that it has.
         while (this.root && !this.total[this.root])
-            this.root = data.tree.parent[this.root];
+            this.root = this.tree.parent[this.root];
         this.zoom(this.root, false);
     },
     showLegend() {
@@ -112,19 +155,32 @@ const flame = {
         region.onclick = () => seek("^region:");
         $("legend").replaceChildren(
             ...(functions.some((f) => f.isRegion) ? [region] : []),
-            ...packages
+            ...this.packages()
                 .slice(0, 8)
-                .filter((p) => p.cost > 0)
-                .map(({ name }) => {
+                .map((name) => {
                     const button = element("button", undefined, {
                         title: `Search ${name}`,
                     });
                     button.append(swatch(colour(name)), name || "?");
-                    button.onclick = () =>
-                        seek(`^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}[.:]`);
+                    button.onclick = () => seek(`^${literally(name)}[.:]`);
                     return button;
                 }),
         );
+    },
+
+    // The packages that took the most time of what is shown.
+    packages() {
+        const costs = new Map();
+        this.tree.function.forEach((index, node) => {
+            const { isRegion, module } = functions[index],
+                name = module.split(".")[0];
+            if (node && !isRegion)
+                costs.set(name, (costs.get(name) ?? 0) + this.tree.self[node]);
+        });
+        return [...costs]
+            .filter(([, cost]) => cost > 0)
+            .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+            .map(([name]) => name);
     },
 
     // Time of the outermost frames that match, so that nothing counts twice.
@@ -133,14 +189,14 @@ const flame = {
         const stack = [0];
         while (stack.length) {
             const node = stack.pop();
-            if (node && matches[data.tree.function[node]]) sum += this.total[node];
+            if (node && matches[this.tree.function[node]]) sum += this.total[node];
             else for (const child of this.children[node]) stack.push(child);
         }
         return sum;
     },
     path(node) {
         const path = [];
-        for (; node; node = data.tree.parent[node]) path.unshift(node);
+        for (; node; node = this.tree.parent[node]) path.unshift(node);
         return path;
     },
 
@@ -177,7 +233,7 @@ const flame = {
     deepest: 0,
     box(g, node, x, y, wide, width) {
         if (node) {
-            frame(g, x, y, wide, data.tree.function[node], this.fill(node), 0, width);
+            frame(g, x, y, wide, this.tree.function[node], this.fill(node), 0, width);
         } else {
             g.fillStyle = theme.panel;
             g.fillRect(0, y, width, ROW - 1);
@@ -203,12 +259,19 @@ const flame = {
         return node;
     },
     lines(node) {
-        if (!node && !isComparison) return ["all", duration(this.total[0])];
-        const f = functions[data.tree.function[node]];
+        if (!node && !isComparison)
+            return [
+                $("scope").selectedOptions[0]?.text ?? "all",
+                `${duration(this.total[0])} in functions`,
+                calls.waited > calls.base / 1000 && !shown.waiting
+                    ? `without ${duration(calls.waited)} of waiting`
+                    : "",
+            ].filter(Boolean);
+        const f = functions[this.tree.function[node]];
         const head = node ? [title(f), origin(f)] : ["all"];
         if (isComparison) {
             const { A, B } = this.totals,
-                { selfA, selfB, callsA, callsB } = data.tree;
+                { selfA, selfB, callsA, callsB } = this.tree;
             const sides = (a, b) => `${duration(a[node])} → ${duration(b[node])}`,
                 delta = signed(this.delta(node)),
                 calls = several(callsB[node], "call");
@@ -223,10 +286,16 @@ const flame = {
         return [
             ...head,
             `total ${duration(this.total[node])} (${share})`,
-            `self ${duration(data.tree.self[node])}`,
-            several(data.tree.calls[node], "call"),
+            `self ${duration(this.tree.self[node])}`,
+            ...(f.isRun ? this.runLines(f) : [several(this.tree.calls[node], "call")]),
         ];
     },
+    // What took the most time of the frames that a row stands for.
+    runLines: ({ costs }) =>
+        costs
+            .filter(([, self]) => self)
+            .map(([index, self]) => `${duration(self)} in ${title(functions[index])}`)
+            .concat("l shows all frames"),
     statusTexts() {
         return this.lines(this.selected);
     },
@@ -245,7 +314,7 @@ const flame = {
         const crumbs = [0, ...this.path(node)].map((step) => {
             const button = element(
                 "button",
-                step ? title(functions[data.tree.function[step]]) : "all",
+                step ? title(functions[this.tree.function[step]]) : "all",
             );
             button.onclick = () => this.zoom(step);
             return button;
@@ -278,8 +347,11 @@ const flame = {
         };
         step(start);
     },
+    choosable(node) {
+        return node && !isComparison && !functions[this.tree.function[node]].isRun;
+    },
     key(event) {
-        const { parent } = data.tree,
+        const { parent } = this.tree,
             node = this.selected;
         const siblings = node
             ? this.children[parent[node]].filter((n) => this.total[n] > 0)
@@ -297,6 +369,7 @@ const flame = {
             Enter: () => this.zoom(node),
             Escape: () => this.zoom(this.root ? parent[this.root] : 0),
             Home: () => this.zoom(0),
+            c: () => this.choosable(node) && func.show(this.tree.function[node]),
         };
         if (isComparison)
             Object.assign(moves, {
@@ -319,6 +392,11 @@ const flame = {
         canvas.onclick = (event) => {
             const node = this.at(event);
             if (node >= 0) this.zoom(node);
+        };
+        canvas.ondblclick = (event) => {
+            if (this.choosable(this.selected))
+                func.show(this.tree.function[this.selected]);
+            tip(event, null);
         };
         canvas.parentElement.onscroll = redraw;
     },

@@ -118,6 +118,11 @@ Object.assign(timeline, {
             ? { lane, level: level + 1, i: child }
             : this.threadAt(lane + 1);
     },
+    // Callers, callees and source of the selected call's function.
+    chooseFunction() {
+        const { lane, level, i } = this.selected ?? { level: -1 };
+        if (level >= 0) func.show(data.threads[lane].levels[level].index[i]);
+    },
     // Zoom to the selected call or mark; fold or unfold a thread.
     enter() {
         if (!this.selected) return;
@@ -222,6 +227,7 @@ Object.assign(timeline, {
             p: () => this.lanes.length && this.select(this.nextMark(-1)),
             u: () => (this.selected ? this.unfold(this.selected.lane) : this.unfoldAll()),
             Enter: () => this.enter(),
+            c: () => this.chooseFunction(),
             Escape: () => this.showWhole(),
             Home: () => this.move(-1e18),
             End: () => this.move(1e18),

@@ -3,7 +3,7 @@
 
 const views = isComparison
     ? { flame, table }
-    : { flame, table, time: timeline, details };
+    : { flame, table, func, time: timeline, details };
 let current = "flame";
 const view = () => views[current];
 
@@ -12,16 +12,24 @@ const keys = {
         ["←↑↓→", "move"],
         ["Enter", "zoom"],
         ["Esc", "back"],
+        ...(isComparison ? [] : [["c", "callers"]]),
         ...(isComparison ? [["a b d", "side"]] : []),
     ],
     table: [
         ["↑↓", "move"],
-        ["Enter", "show in flame graph"],
+        ["Enter", isComparison ? "show in flame graph" : "callers, source"],
+    ],
+    func: [
+        ["←↑↓→", "move"],
+        ["Enter", "choose"],
+        ["Esc", "back"],
+        ["f", "flame graph"],
     ],
     time: [
         ["←↑↓→", "select"],
         ["Enter", "zoom, fold"],
         ["u", "unfold"],
+        ["c", "callers"],
         ["n p", "marks"],
         ["a d", "move"],
         ["+ −", "zoom"],
@@ -68,6 +76,7 @@ function setTheme(name) {
     document.documentElement.dataset.theme = name;
     paint();
     flame.showLegend();
+    if (!isComparison) flame.showHot();
     if (!isComparison) timeline.showLegend();
     view().draw();
 }
@@ -89,28 +98,37 @@ function stepTab(event) {
     return true;
 }
 
+// Keys for what is folded; a view may use them itself.
+const foldKey = (event) => !isComparison && calls.key(event);
+
 function onKey(event) {
     if (event.target === $("search")) {
         if (event.key === "Escape") seek("");
+        if (event.key === "Enter" && current === "func") func.showMatch();
         if (event.key === "Escape" || event.key === "Enter") event.target.blur();
         return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     // A focused button handles its keys first.
     if (event.key === "Enter" && event.target.tagName === "BUTTON") return;
+    if (event.target.tagName === "SELECT") return;
     const names = Object.keys(views),
         isTab = event.target.getAttribute("role") === "tab";
     if (event.key === "/") $("search").focus();
     else if (event.key >= "1" && event.key <= String(names.length))
         open(names[event.key - 1]);
     else if (event.key === "t") switchTheme();
-    else if (!(isTab && stepTab(event)) && !view().key(event)) return;
+    else if (!(isTab && stepTab(event)) && !view().key(event) && !foldKey(event))
+        return;
     event.preventDefault();
 }
 
 function start() {
+    $("summary").remove();
+    document.body.classList.add("ready");
     const dark = matchMedia("(prefers-color-scheme: dark)");
     document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+    if (!isComparison) calls.start();
     paint();
     $("program").textContent = visible(data.program);
     document.title = `${visible(data.program)} · cunei`;

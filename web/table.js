@@ -2,43 +2,43 @@
 // A sortable table of all functions; in a comparison, with both sides.
 
 const HEIGHT = 24; // pixels of a row
+const NARROW = 1000; // pixels of a window
 
-// Extra columns are hidden in a narrow window.
+// Extra columns are hidden in a narrow window, and rare ones before them.
+// Times of single calls are those of all threads.
+const ofCalls = (key, label, isExtra) => ({
+    key,
+    label,
+    isExtra,
+    show: (f) => (f[key] && !shown.scope ? duration(f[key]) : ""),
+});
 const ownColumns = [
-    { key: "self", label: "Self", show: (f) => duration(f.self), share: true },
+    { key: "own", label: "Self", show: (f) => duration(f.own), share: true },
     {
         key: "share",
         isExtra: true,
         label: "%",
-        show: (f) => percent(f.self, data.duration_ns).replace(" %", ""),
-        sort: "self",
+        show: (f) => percent(f.own, calls.base).replace(" %", ""),
+        sort: "own",
     },
-    { key: "total", label: "Total", show: (f) => duration(f.total) },
-    { key: "calls", label: "Calls", show: (f) => count(f.calls) },
+    { key: "all", label: "Total", show: (f) => duration(f.all) },
+    { key: "times", label: "Calls", show: (f) => count(f.times) },
     {
         key: "resumes",
-        isExtra: true,
+        isRare: true,
         label: "Resumed",
         show: (f) => (f.resumes ? count(f.resumes) : ""),
     },
     {
         key: "raised",
-        isExtra: true,
+        isRare: true,
         label: "Raised",
         show: (f) => (f.raised ? count(f.raised) : ""),
     },
-    {
-        key: "mean",
-        isExtra: true,
-        label: "Mean",
-        show: (f) => (f.mean ? duration(f.mean) : ""),
-    },
-    {
-        key: "max",
-        isExtra: true,
-        label: "Max",
-        show: (f) => (f.max ? duration(f.max) : ""),
-    },
+    ofCalls("mean", "Mean", true),
+    ofCalls("p50", "≈p50", true),
+    ofCalls("p99", "≈p99", false),
+    ofCalls("max", "Max", true),
 ];
 
 // Differences that are not significant are dimmed.
@@ -106,7 +106,13 @@ const comparedColumns = [
 ];
 const names = [
     { key: "name", label: "Function", show: title, isText: true },
-    { key: "place", label: "Where", show: place, isText: true, isDim: true },
+    {
+        key: "place",
+        label: "Where",
+        show: (f) => (window.innerWidth < NARROW ? nearPlace(f) : f.place),
+        isText: true,
+        isDim: true,
+    },
 ];
 
 const table = {
@@ -149,17 +155,50 @@ const table = {
         });
         $("columns").replaceChildren(...heads);
         $("rows").onscroll = redraw;
+        $("table-bar").hidden = isComparison;
+        if (!isComparison) {
+            calls.switches($("table-switches"), ["imports", "waiting"]);
+            this.showNote();
+        }
         this.refresh();
     },
-    kind: ({ isText, isDim, isExtra }) =>
-        [isText && "text", isDim && "dim", isExtra && "extra"]
+    refold() {
+        this.showNote();
+    },
+    importText() {
+        this.imported ??= calls.imported();
+        const { total, packages } = this.imported,
+            most = packages.slice(0, 3).map(([name, ns]) => `${name} ${duration(ns)}`),
+            list = most.join(", ") + (packages.length > 3 ? ", …" : "");
+        return `Imports: ${duration(total)} (${percent(total, calls.base)}): ${list}.`;
+    },
+    // What is left out, and of what the percentages are.
+    showNote() {
+        const scope = $("scope").selectedOptions[0]?.text,
+            whose = shown.scope ? scope : "the time of all threads",
+            waiting = several(calls.waiting.length, "function");
+        const parts = [
+            `% is of ${whose}${calls.waited && !shown.waiting ? " at work" : ""}.`,
+        ];
+        if (calls.waited && !shown.waiting)
+            parts.push(`Waiting: ${duration(calls.waited)} in ${waiting}.`);
+        if (!shown.scope && calls.hasUse("imports")) parts.push(this.importText());
+        $("table-note").textContent = parts.join(" ");
+    },
+    kind: ({ isText, isDim, isExtra, isRare }) =>
+        [isText && "text", isDim && "dim", isExtra && "extra", isRare && "rare"]
             .filter(Boolean)
             .join(" "),
     isShown(index) {
-        const f = functions[index];
         if (matches && !matches[index]) return false;
-        if (isComparison) return !f.hidden;
-        return Boolean(f.calls || f.resumes || f.total);
+        return isComparison ? !functions[index].hidden : this.isRow(index);
+    },
+    // What is folded or waits has no row.
+    isRow(index) {
+        const f = functions[index];
+        if (f.isRun || (f.isSystem && shown.imports)) return false;
+        if (f.waits && !shown.waiting) return false;
+        return Boolean(f.times || f.all || (f.resumes && !shown.scope));
     },
     refresh() {
         const { key: own, sort, size } = this.sort,
@@ -229,7 +268,7 @@ const table = {
                 text = column.show(f);
             if (column.share) {
                 const bar = element("span", undefined, { class: "share" });
-                const part = f.self / (data.duration_ns || 1);
+                const part = f.own / calls.base;
                 bar.style.width = `${Math.min(80, 80 * part)}px`;
                 td.append(bar);
             }
@@ -245,7 +284,7 @@ const table = {
             tr.append(td);
         }
         tr.onclick = () => this.select(number);
-        tr.ondblclick = () => this.show(index);
+        tr.ondblclick = () => this.choose(index);
         return tr;
     },
     select(row) {
@@ -256,7 +295,9 @@ const table = {
             title(f),
             f.module,
             f.file ? `${f.file}:${f.line}` : "C",
-            "Enter or double click: show it in the flame graph",
+            isComparison
+                ? "Enter or double click: show it in the flame graph"
+                : "Enter or double click: callers, callees, source · f: flame graph",
         ].join(" · ");
         const box = $("rows"),
             y = this.selected * HEIGHT;
@@ -264,6 +305,10 @@ const table = {
         if (y + 3 * HEIGHT > box.scrollTop + box.clientHeight)
             box.scrollTop = y + 3 * HEIGHT - box.clientHeight;
         redraw();
+    },
+    choose(index) {
+        if (isComparison) this.show(index);
+        else func.show(index);
     },
     // The same function in the flame graph.
     show(index) {
@@ -280,6 +325,9 @@ const table = {
             Home: () => this.select(0),
             End: () => this.select(this.rows.length - 1),
             Enter: () =>
+                this.rows[this.selected] !== undefined &&
+                this.choose(this.rows[this.selected]),
+            f: () =>
                 this.rows[this.selected] !== undefined &&
                 this.show(this.rows[this.selected]),
         };

@@ -26,6 +26,7 @@ const timeline = {
         for (const thread of data.threads) this.load(thread);
         $("time-note").textContent = this.notes().join(" ");
         this.loadCounters();
+        calls.switches($("time-switches"), ["imports"]);
         this.showLegend();
         this.listen();
         this.startOverview();
@@ -37,7 +38,8 @@ const timeline = {
             notes.push(
                 `Calls shorter than ${duration(data.hidden_ns)} are thinned here.`,
             );
-        if (left) notes.push(`${several(left, "mark")} not shown, too close to others.`);
+        if (left)
+            notes.push(`${several(left, "mark")} not shown, too close to others.`);
         if (data.uncharted)
             notes.push(`${several(data.uncharted, "counter event")} hidden.`);
         notes.push("Wheel: zoom. Drag: move. Click on a name: fold the thread.");
@@ -52,12 +54,66 @@ const timeline = {
         });
         data.threads.sort((a, b) => a.process - b.process || a.start - b.start);
     },
+    // Where each call is drawn: with folded imports, calls inside of the import system
+    // are further up, and its own are not drawn (-1).
+    depthsOf(slices) {
+        const count = slices.length / 4,
+            depths = new Int32Array(count);
+        for (let i = 0; i < count; i++) depths[i] = slices[4 * i + 2];
+        if (!shown.imports || !calls.hasUse("imports")) return depths;
+        const order = Uint32Array.from({ length: count }, (_, i) => i).sort(
+            (a, b) =>
+                slices[4 * a] - slices[4 * b] || slices[4 * a + 2] - slices[4 * b + 2],
+        );
+        const open = []; // calls around the next one
+        for (const i of order) {
+            const [start, took, depth, index] = slices.subarray(4 * i, 4 * i + 4);
+            while (
+                open.length &&
+                (open.at(-1).depth >= depth || open.at(-1).end < start)
+            )
+                open.pop();
+            const around = open.at(-1) ?? { hidden: 0, isFolded: false },
+                f = functions[index],
+                isFolded =
+                    depth > around.hidden &&
+                    (f.isSystem || (!f.file && around.isFolded));
+            depths[i] = isFolded ? -1 : depth - around.hidden;
+            const hidden = around.hidden + isFolded;
+            open.push({ depth, end: start + took, hidden, isFolded });
+        }
+        return depths;
+    },
+    refold() {
+        const isOpen = (thread) => [thread.isFolded, thread.isWhole];
+        for (const thread of data.threads) {
+            const before = isOpen(thread);
+            this.loadCalls(thread);
+            [thread.isFolded, thread.isWhole] = before;
+        }
+        this.selected = null;
+        this.skyline = null;
+        this.unfolded();
+    },
     // Calls by depth: those of one depth do not overlap, and come in order of time.
     load(thread) {
+        const slices = Float64Array.from(thread.slices);
+        for (let i = 4; i < slices.length; i += 4) slices[i] += slices[i - 4];
+        thread.slices = slices;
+        this.loadCalls(thread);
+        this.sortSteps(thread);
+        thread.isFolded = false; // to its first level
+        thread.isWhole = false; // with all of its levels
+        thread.hasMarks =
+            thread.gc.length + thread.raises.length + thread.lost.length > 0;
+        thread.title = visible(thread.name) || `thread ${thread.tid}`;
+    },
+    loadCalls(thread) {
         const { slices } = thread,
+            depths = this.depthsOf(slices),
             sizes = [];
-        for (let i = 2; i < slices.length; i += 4)
-            sizes[slices[i]] = (sizes[slices[i]] ?? 0) + 1;
+        for (const depth of depths)
+            if (depth >= 0) sizes[depth] = (sizes[depth] ?? 0) + 1;
         const levels = Array.from(sizes, (size = 0) => ({
             start: new Float64Array(size),
             took: new Float64Array(size),
@@ -69,7 +125,8 @@ const timeline = {
         for (let i = 0; i < thread.values.length; i += 2)
             values.set(thread.values[i], thread.values[i + 1]);
         for (let i = 0; i < slices.length; i += 4) {
-            const level = levels[slices[i + 2]],
+            if (depths[i / 4] < 0) continue;
+            const level = levels[depths[i / 4]],
                 n = level.size++,
                 text = values.get(i / 4);
             if (text !== undefined) level.values.set(n, text);
@@ -78,13 +135,6 @@ const timeline = {
             level.index[n] = slices[i + 3];
         }
         thread.levels = levels;
-        thread.slices = thread.values = null;
-        this.sortSteps(thread);
-        thread.isFolded = false; // to its first level
-        thread.isWhole = false; // with all of its levels
-        thread.hasMarks =
-            thread.gc.length + thread.raises.length + thread.lost.length > 0;
-        thread.title = visible(thread.name) || `thread ${thread.tid}`;
     },
     // Steps inside others come before them, but are drawn over them.
     sortSteps(thread) {
@@ -303,8 +353,7 @@ const timeline = {
             ],
         }[kind]();
     },
-    taskName: ({ pid }, task) =>
-        timeline.tasks.get(`${pid} ${task}`) ?? `task ${task}`,
+    taskName: ({ pid }, task) => timeline.tasks.get(`${pid} ${task}`) ?? `task ${task}`,
     // With the digits that the zoom can show.
     moment(time) {
         return moment(time, (this.until - this.from) / 1000);

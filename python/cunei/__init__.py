@@ -71,6 +71,7 @@ __all__ = [
     "region",
     "region_begin",
     "region_end",
+    "snapshot",
     "start",
     "stop",
     "tokens",
@@ -247,6 +248,7 @@ def start(
     lines: "str | Sequence[str]" = (),
     instrumenter: "str | None" = None,
     budget: "float | str | None" = None,
+    keep: "str | None" = None,
 ) -> None:
     """Record every call in this process, in all its threads, to ``directory``.
 
@@ -277,6 +279,10 @@ def start(
     ``budget`` limits the cost of recording, in percent of the run time, for example
     ``5`` or ``"5%"``: very frequent tiny functions are recorded in short samples only,
     and their calls and times are estimated from these.
+
+    ``keep`` keeps only the last part of the recording, in a ring of constant size per
+    process: a time such as ``"30s"``, in 256 MiB, a size such as ``"64M"``, or both:
+    ``"30s,1G"``.  ``"30s,memory"`` puts the ring in memory.  See ``snapshot``.
     """
     import os
 
@@ -284,6 +290,13 @@ def start(
 
     _load()
     max_bytes = 0 if max_size is None else _bytes(max_size)
+    kept: "dict[str, int]" = {}
+    if keep is not None:
+        from cunei import _keep
+
+        kept = _keep.parse(keep)
+        if max_size is not None:
+            raise ValueError("keep cannot be used with max_size; use only one of them")
     flags = (
         ("only_project", only_project),
         ("children", children),
@@ -322,6 +335,7 @@ def start(
             budget=0 if budget is None else _millionths(budget),
             filters=_paths(filter),
             project=_project() if only_project else [],
+            **kept,  # type: ignore[arg-type]
         )
     except (OSError, RuntimeError) as error:
         raise Error(str(error)) from None
@@ -333,6 +347,27 @@ def stop() -> None:
     probe = sys.modules.get("cunei._probe")
     if probe is not None:
         probe.stop()
+
+
+def snapshot(
+    path: "str | os.PathLike[str] | None" = None,
+    *,
+    after: "float | str | None" = None,
+    last: "float | str | None" = None,
+) -> str:
+    """Copy what was recorded up to now to the directory ``path``, and return its path.
+
+    It is a trace of its own, of all processes of the recording, which continues.  The
+    command ``cunei snapshot`` makes it, in a process that this program's ``wait`` does
+    not see.  Without ``path`` it is a new directory in the current one.
+
+    ``last`` copies only the last seconds: a number, or a str such as ``"10s"``.
+    ``after`` makes the snapshot so much later, and returns at once; without it the
+    snapshot is complete when this function returns.
+    """
+    from cunei import _keep
+
+    return _keep.snapshot(path, after, last)
 
 
 def is_recording() -> bool:
@@ -372,6 +407,7 @@ class recording:
         lines: "str | Sequence[str]" = (),
         instrumenter: "str | None" = None,
         budget: "float | str | None" = None,
+        keep: "str | None" = None,
     ) -> None:
         self._directory = directory
         # For each open block: its region in the outer recording, or None.
@@ -391,6 +427,7 @@ class recording:
             "lines": lines,
             "instrumenter": instrumenter,
             "budget": budget,
+            "keep": keep,
         }
 
     def __enter__(self) -> "recording":

@@ -39,6 +39,7 @@ enum cunei_analysis_cost {
 struct cunei_analysis_options {
     struct cunei_trace_choice processes;
     bool tree;
+    bool threads; /* the tree has a node for each thread: analysis/thread_nodes.h */
     bool edges;
     bool lines;
     bool user_events; /* add up regions, counters, marks and the like */
@@ -65,6 +66,7 @@ struct cunei_analysis_function {
 struct cunei_analysis_thread {
     size_t process; /* index */
     uint32_t serial, tid;
+    uint32_t number; /* of no other thread: its place before they were sorted */
     char name[CUNEI_THREAD_NAME_MAX + 1];
     bool ended;
     uint64_t begin_ns, end_ns; /* wall clock, of its first and last event */

@@ -17,7 +17,6 @@
 #define CUNEI_ANALYSIS_COMPARISON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/function_matching.h"

@@ -11,7 +11,9 @@
 #include "model/profile/profile_budget.h"
 #include "model/profile/profile_packet.h"
 #include "trace/follow.h"
+#include "trace/packet_part.h"
 #include "trace/process_folder.h"
+#include "trace/view.h"
 
 /* What was read of a process so far. */
 struct followed {
@@ -130,6 +132,7 @@ static int update_profile(struct cunei_analysis_follow *follow,
         .frequency = trace->metadata.frequency,
         .kinds = cunei_trace_kinds(trace),
         .tree = follow->options.tree,
+        .threads = follow->options.threads,
         .edges = follow->options.edges,
     };
 

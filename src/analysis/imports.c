@@ -66,9 +66,9 @@ static enum place place_of(enum place caller, bool is_system, bool is_module)
 
 /* Parents have lower numbers than their children. */
 static int add_packages(struct cunei_imports *imports,
-                        const struct cunei_analysis *analysis)
+                        const struct cunei_analysis *analysis,
+                        const struct cunei_tree *tree)
 {
-    const struct cunei_tree *tree = analysis->tree;
     enum place *places = calloc(tree->count, sizeof(*places));
     uint64_t *totals = calloc(tree->count, sizeof(*totals));
     size_t capacity = 0;
@@ -109,7 +109,7 @@ static enum cunei_tree_fold fold_of(const struct cunei_function *function,
 }
 
 static int fold(struct cunei_imports *imports, const struct cunei_analysis *analysis,
-                enum cunei_tree_fold *folds)
+                const struct cunei_tree *tree, enum cunei_tree_fold *folds)
 {
     const struct cunei_functions *functions = &analysis->functions;
 
@@ -117,31 +117,31 @@ static int fold(struct cunei_imports *imports, const struct cunei_analysis *anal
         imports->is_system[i + 1] = cunei_is_import_system(&functions->items[i]);
         folds[i + 1] = fold_of(&functions->items[i], imports->is_system[i + 1]);
     }
-    imports->tree = cunei_tree_fold(analysis->tree, folds, true, imports->moved_ns);
+    imports->tree = cunei_tree_fold(
+        tree, &(struct cunei_tree_folding){
+                  .folds = folds, .keeps_outermost = true, .moved = imports->moved_ns});
     for (uint32_t i = 0; i < functions->count; i++)
         folds[i + 1] = cunei_is_imported_module(&functions->items[i]) ? CUNEI_TREE_KEEP
                                                                       : CUNEI_TREE_FOLD;
     folds[0] = CUNEI_TREE_FOLD;
     if (imports->tree)
-        imports->modules = cunei_tree_fold(imports->tree, folds, false, NULL);
-    return imports->modules ? add_packages(imports, analysis) : -ENOMEM;
+        imports->modules = cunei_tree_fold(
+            imports->tree, &(struct cunei_tree_folding){.folds = folds});
+    return imports->modules ? add_packages(imports, analysis, tree) : -ENOMEM;
 }
 
 int cunei_imports_init(struct cunei_imports *imports,
-                       const struct cunei_analysis *analysis)
+                       const struct cunei_analysis *analysis,
+                       const struct cunei_tree *tree)
 {
     size_t slot_count = (size_t)analysis->functions.count + 1;
     enum cunei_tree_fold *folds = calloc(slot_count, sizeof(*folds));
 
     *imports = (struct cunei_imports){0};
-    if (!analysis->tree) {
-        free(folds);
-        return 0;
-    }
     imports->moved_ns = calloc(slot_count, sizeof(*imports->moved_ns));
     imports->is_system = calloc(slot_count, sizeof(*imports->is_system));
     int rc = folds && imports->moved_ns && imports->is_system
-                 ? fold(imports, analysis, folds)
+                 ? fold(imports, analysis, tree, folds)
                  : -ENOMEM;
     free(folds);
     if (rc < 0)

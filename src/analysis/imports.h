@@ -20,7 +20,7 @@ struct cunei_imported_package {
 /* Owned, as everything in it. */
 struct cunei_imports {
     /* The call tree without the import system, whose time is self time of the function
-     * with the import statement; NULL: the analysis has no tree. */
+     * with the import statement. */
     struct cunei_tree *tree;
     struct cunei_tree *modules; /* of it only the code of modules */
     uint64_t *moved_ns; /* by slot of the tree: self time that the import system had */
@@ -30,9 +30,10 @@ struct cunei_imports {
     size_t package_count;
 };
 
-/* -ENOMEM. */
+/* `tree`: that of the analysis, or what is left of it.  -ENOMEM. */
 int cunei_imports_init(struct cunei_imports *imports,
-                       const struct cunei_analysis *analysis);
+                       const struct cunei_analysis *analysis,
+                       const struct cunei_tree *tree);
 void cunei_imports_fini(struct cunei_imports *imports);
 
 #endif

@@ -16,8 +16,6 @@
 #ifndef CUNEI_ANALYSIS_OVERHEAD_H
 #define CUNEI_ANALYSIS_OVERHEAD_H
 
-#include <stdint.h>
-
 /* Costs in units of an event: the first call of a function; an exception that is
  * raised, and each frame that it ends. */
 #define CUNEI_OVERHEAD_SIGHT 120

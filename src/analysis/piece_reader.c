@@ -7,8 +7,6 @@
 #include "base/cores.h"
 #include "base/units.h"
 #include "base/work_pool.h"
-#include "model/facts/call_edges.h"
-#include "model/facts/call_tree.h"
 #include "model/walk/packet_cut.h"
 
 #define PIECE_MIN (8 * CUNEI_MIB)
@@ -227,6 +225,7 @@ static int begin_process(struct cunei_piece_reader *reader,
         .frequency = trace->metadata.frequency,
         .kinds = cunei_trace_kinds(trace),
         .tree = reader->options->tree,
+        .threads = reader->options->threads,
         .edges = reader->options->edges,
     };
     rc = cunei_profile_init(&worker->profile, &options);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/process_cost.h"
 
-#include "model/profile/profile.h"
-
 /* What recording a process cost, in units of an event, by what it was spent on. */
 static void count_units(const struct cunei_profile *profile, uint64_t events,
                         double *units)

@@ -7,6 +7,7 @@
 #include "analysis/merge_process.h"
 #include "analysis/process_cost.h"
 #include "analysis/process_tree.h"
+#include "analysis/thread_nodes.h"
 #include "base/units.h"
 #include "model/facts/call_edges.h"
 #include "model/facts/call_tree.h"
@@ -151,6 +152,7 @@ static int merge_profile(struct cunei_analysis *analysis,
     const struct cunei_profile *profile = sum->profile;
     struct cunei_analysis_process *to = &analysis->processes[sum->index];
     const struct cunei_trace_process *source = sum->source ? sum->source : to->process;
+    size_t thread_count = analysis->thread_count;
 
     int rc = cunei_merge_process_functions(analysis, profile, map);
     if (rc == 0)
@@ -167,13 +169,15 @@ static int merge_profile(struct cunei_analysis *analysis,
         return rc;
     cunei_exceptions_add(&analysis->exceptions, &profile->exceptions, map);
     add_up(analysis, to, profile);
-    if (analysis->tree)
+    if (options->threads)
+        rc = cunei_thread_nodes_add(analysis, thread_count, profile, map);
+    else if (analysis->tree)
         cunei_tree_add(analysis->tree, profile->tree, map, CUNEI_NS_PER_S,
                        profile->scale.frequency);
     if (analysis->edges)
         cunei_edges_add(analysis->edges, profile->edges, map, CUNEI_NS_PER_S,
                         profile->scale.frequency);
-    return 0;
+    return rc;
 }
 
 int cunei_process_sum_add(struct cunei_analysis *analysis,

@@ -17,13 +17,18 @@ uint64_t cunei_process_tree_start_ns(const struct cunei_analysis_process *proces
                : start_ns;
 }
 
+/* Whether it ran on after what is known of it. */
+static bool runs_on(const struct cunei_analysis_process *process)
+{
+    return process->process->state == CUNEI_TRACE_RUNNING ||
+           process->process->state == CUNEI_TRACE_SNAPSHOT;
+}
+
 /* A process that was killed lived at least up to its last event. */
 static uint64_t lived_until_ns(const struct cunei_analysis_process *process)
 {
     uint64_t start_ns = cunei_process_tree_start_ns(process);
-    uint64_t end_ns = process->process->state == CUNEI_TRACE_RUNNING
-                          ? 0
-                          : process->process->description.end_ns;
+    uint64_t end_ns = runs_on(process) ? 0 : process->process->description.end_ns;
 
     end_ns = end_ns > process->end_ns ? end_ns : process->end_ns;
     return end_ns > start_ns ? end_ns : start_ns;
@@ -31,7 +36,7 @@ static uint64_t lived_until_ns(const struct cunei_analysis_process *process)
 
 uint64_t cunei_process_tree_end_ns(const struct cunei_analysis_process *process)
 {
-    return process->process->state == CUNEI_TRACE_RUNNING ? 0 : lived_until_ns(process);
+    return runs_on(process) ? 0 : lived_until_ns(process);
 }
 
 uint64_t cunei_process_tree_wall_ns(const struct cunei_analysis_process *process)

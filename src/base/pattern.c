@@ -271,6 +271,13 @@ static bool is_own(const char *folder, const char *file)
            !is_installed(file + size);
 }
 
+/* A notebook's cell: ipykernel names a file for each that does not exist. */
+static bool is_cell(const char *module, const char *file)
+{
+    return strcmp(module, "__main__") == 0 && strstr(file, "/ipykernel_") &&
+           !is_installed(file);
+}
+
 /*
  * Code of `python -c` and typed code have no file.  A file name may contain links or
  * `..`. We do not resolve the names of files that belong to a Python, which are most.
@@ -281,6 +288,8 @@ static bool project_matches(const char *folder, const char *module, const char *
 
     if (file[0] == '<')
         return strcmp(module, "__main__") == 0;
+    if (is_cell(module, file))
+        return true;
     if (is_plain && is_own(folder, file))
         return true;
     int before = errno;
@@ -312,7 +321,8 @@ static bool regex_matches(const struct cunei_pattern *pattern, const char *modul
     return matches;
 }
 
-static bool pattern_matches(const struct cunei_pattern *pattern, const char *module,
+static bool pattern_matches(const struct cunei_patterns *patterns,
+                            const struct cunei_pattern *pattern, const char *module,
                             const char *qualname, const char *file)
 {
     const char *dot = strrchr(qualname, '.');
@@ -326,7 +336,10 @@ static bool pattern_matches(const struct cunei_pattern *pattern, const char *mod
         return cunei_glob_matches(pattern->first, module) &&
                cunei_glob_matches(pattern->qualname, qualname);
     case KIND_PROJECT:
-        return project_matches(pattern->first, module, file);
+        return project_matches(!pattern->first[0] && patterns->project
+                                   ? patterns->project
+                                   : pattern->first,
+                               module, file);
     case KIND_REGEX_NAME:
         return is_found(pattern, dot ? dot + 1 : qualname);
     case KIND_REGEX_FILE:
@@ -367,12 +380,24 @@ static const struct cunei_pattern *find(const struct cunei_patterns *patterns,
 
     for (size_t i = patterns->count; i > 0; i--) {
         const struct cunei_pattern *pattern = &patterns->items[i - 1];
-        bool matches = pattern_matches(pattern, module, qualname, file) ||
-                       (is_frozen && pattern_matches(pattern, name, qualname, file));
+        bool matches =
+            pattern_matches(patterns, pattern, module, qualname, file) ||
+            (is_frozen && pattern_matches(patterns, pattern, name, qualname, file));
         if (matches != pattern->negated)
             return pattern;
     }
     return NULL;
+}
+
+void cunei_patterns_project_first(struct cunei_patterns *patterns)
+{
+    for (size_t i = 1; i < patterns->count; i++) {
+        struct cunei_pattern pattern = patterns->items[i];
+        if (pattern.kind != KIND_PROJECT)
+            continue;
+        memmove(patterns->items + 1, patterns->items, i * sizeof(pattern));
+        patterns->items[0] = pattern;
+    }
 }
 
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
@@ -398,6 +423,12 @@ const char *cunei_patterns_text(const struct cunei_patterns *patterns, size_t in
 {
     *include = patterns->items[index].include;
     return patterns->items[index].text;
+}
+
+bool cunei_patterns_have_project(const struct cunei_patterns *patterns)
+{
+    return patterns->count > 0 && patterns->items[0].kind == KIND_PROJECT &&
+           patterns->items[0].include;
 }
 
 void cunei_patterns_set_line(struct cunei_patterns *patterns, size_t line)

@@ -11,7 +11,8 @@
  *     re-file:EXPRESSION   in the file name
  *     in-project:FOLDER    files below the folder, an absolute path without links,
  *                          unless they belong to a Python there or were installed into
- *                          one; a file's own links are followed
+ *                          one; a file's own links are followed.  Without a folder:
+ *                          that of the list, `project`
  *     MODULE:QUALNAME      a glob for each; an empty side matches anything
  *     with '/' or .py      a glob for the file; without a leading '/' for its end;
  *                          a leading ./ is ignored
@@ -38,6 +39,8 @@ struct cunei_patterns {
     struct cunei_pattern *items; /* owned */
     size_t count;
     size_t expression_bytes; /* private: about what all expressions take */
+    const char *project; /* borrowed: the folder of in-project: without one; NULL: all
+                            files count that do not belong to a Python */
 };
 
 /*
@@ -53,6 +56,10 @@ void cunei_patterns_remove(struct cunei_patterns *patterns, size_t first,
                            const char *text);
 void cunei_patterns_fini(struct cunei_patterns *patterns);
 
+/* Move in-project: to the begin, wherever it was given: then later patterns add
+ * functions to it or exclude some of it. */
+void cunei_patterns_project_first(struct cunei_patterns *patterns);
+
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
                             const char *qualname, const char *file);
 
@@ -63,6 +70,9 @@ bool cunei_patterns_exclude(const struct cunei_patterns *patterns, const char *m
 /* The text of a pattern, as it was given. */
 const char *cunei_patterns_text(const struct cunei_patterns *patterns, size_t index,
                                 bool *include);
+
+/* Whether they begin with an in-project: that includes. */
+bool cunei_patterns_have_project(const struct cunei_patterns *patterns);
 
 /*
  * Where patterns come from, for messages: the line of the last one, and the file of

@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/buffer.h"
 

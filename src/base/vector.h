@@ -13,7 +13,6 @@
 #ifndef CUNEI_BASE_VECTOR_H
 #define CUNEI_BASE_VECTOR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

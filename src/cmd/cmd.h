@@ -22,6 +22,7 @@
 
 extern const struct cunei_cmd cunei_cmd_record;
 extern const struct cunei_cmd cunei_cmd_run;
+extern const struct cunei_cmd cunei_cmd_top;
 extern const struct cunei_cmd cunei_cmd_report;
 extern const struct cunei_cmd cunei_cmd_view;
 extern const struct cunei_cmd cunei_cmd_compare;
@@ -30,6 +31,8 @@ extern const struct cunei_cmd cunei_cmd_filter;
 extern const struct cunei_cmd cunei_cmd_replay;
 extern const struct cunei_cmd cunei_cmd_dump;
 extern const struct cunei_cmd cunei_cmd_info;
+extern const struct cunei_cmd cunei_cmd_list;
+extern const struct cunei_cmd cunei_cmd_snapshot;
 extern const struct cunei_cmd cunei_cmd_recover;
 extern const struct cunei_cmd cunei_cmd_doctor;
 

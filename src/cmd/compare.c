@@ -222,7 +222,7 @@ static int finish(struct cunei_comparison *comparison, struct values *values)
     if (!has_items(comparison) && values->patterns.count > 0)
         return cunei_cmd_fail(
             0,
-            "--include and --exclude leave no function of either side; " CUNEI_EXPORTING_PATTERNS);
+            "--include, --exclude and --only-project leave no function of either side; " CUNEI_EXPORTING_PATTERNS);
     if (!is_page_all)
         status = show(comparison, values);
     if (status == EXIT_SUCCESS && values->file)
@@ -234,6 +234,7 @@ static int finish(struct cunei_comparison *comparison, struct values *values)
 
 static int compare(struct cunei_compare_sides *sides, struct values *values)
 {
+    cunei_patterns_project_first(&values->patterns);
     struct cunei_comparison comparison = {.patterns = &values->patterns,
                                           .has_trees = values->file != NULL};
 

@@ -7,7 +7,6 @@
  * stay the same from event to event are put together once and kept.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -51,6 +51,10 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "ctf: an event class for every function, even beyond\nthe first 20 000",
      .offset = offsetof(struct values, part.options.names)},
+    {.name = "hide-source",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "html: leave the source of functions out",
+     .offset = offsetof(struct values, exporting.hide_source)},
     {.name = "raw-cells",
      .kind = CUNEI_OPTION_FLAG,
      .help = "csv: write names that begin with =, +, - or @ without\nan apostrophe "

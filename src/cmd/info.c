@@ -44,6 +44,7 @@ static const struct {
     [CUNEI_TRACE_EXITED] = {"ended", "ended"},
     [CUNEI_TRACE_TERMINATED] = {"terminated", "terminated"},
     [CUNEI_TRACE_KILLED] = {"killed", "killed"},
+    [CUNEI_TRACE_SNAPSHOT] = {"snapshot", "running at the snapshot"},
     [CUNEI_TRACE_REPLACED] = {"replaced", "replaced by execv"},
 };
 
@@ -194,11 +195,11 @@ static void put_hook(struct cunei_buffer *out, const struct cunei_process *descr
         return;
     put_row(out, "hook");
     show(out, description->instrumenter);
-    if (description->taken) {
+    if (description->lost_threads) {
         cunei_buffer_append_text(out, ", missing in part of ");
-        put_counted(out, description->taken, "thread");
+        put_counted(out, description->lost_threads, "thread");
     }
-    if (description->unheard)
+    if (description->decorated_refusal)
         cunei_buffer_append_text(out, ", missing in decorated functions");
 }
 
@@ -225,6 +226,25 @@ static void put_choice(struct cunei_buffer *out,
             continue;
         cunei_buffer_append_text(out, shown++ ? ", " : "");
         put_counted(out, cunei_info_count_of(inventory, i), cunei_info_kinds[i].what);
+    }
+}
+
+/* How much of it was kept, and since when nothing is missing. */
+static void put_kept(struct cunei_buffer *out, const struct cunei_process *description)
+{
+    if (!description->keep && !description->complete_ns)
+        return;
+    put_row(out, "kept");
+    if (description->keep_ns)
+        put_duration(out, description->keep_ns);
+    if (description->keep) {
+        cunei_buffer_append_text(out, description->keep_ns ? " in " : "");
+        put_size(out, description->keep);
+    }
+    if (description->complete_ns) {
+        cunei_buffer_append_text(out, description->keep ? ", " : "");
+        cunei_buffer_append_text(out, "complete since ");
+        put_start(out, description->complete_ns);
     }
 }
 
@@ -263,6 +283,7 @@ static void put_process(struct cunei_buffer *out,
     }
     put_hook(out, description);
     put_choice(out, description, inventory);
+    put_kept(out, description);
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -331,9 +352,13 @@ static void put_json_process(struct cunei_buffer *out,
         {"packets", inventory->packets},
         {"events", inventory->events},
         {"budget_millionths", description->budget},
+        {"keep_bytes", description->keep},
+        {"keep_ns", description->keep_ns},
+        {"complete_ns", description->complete_ns},
+        {"snapshot_ns", description->snapshot_ns},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
-        {"taken", description->taken},
+        {"lost_threads", description->lost_threads},
         {"lost", description->lost},
         {"lost_no_stream", description->lost_no_stream},
         {"lost_no_space", description->lost_no_space},
@@ -362,8 +387,8 @@ static void put_json_process(struct cunei_buffer *out,
     for (size_t i = 0; i < CUNEI_INFO_KINDS; i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, cunei_info_kinds[i].key,
                             cunei_info_count_of(inventory, i));
-    cunei_buffer_format(out, ",\"unheard\":%s,\"full\":%s,\"damaged\":%s}",
-                        description->unheard ? "true" : "false",
+    cunei_buffer_format(out, ",\"decorated_lost\":%s,\"full\":%s,\"damaged\":%s}",
+                        description->decorated_refusal ? "true" : "false",
                         description->full ? "true" : "false",
                         inventory->rc < 0 ? "true" : "false");
 }

@@ -17,6 +17,7 @@
 #include "cmd/common/options.h"
 #include "trace/process_folder.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 struct values {
     bool force;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -15,6 +14,7 @@
 #include "cmd/common/time_range.h"
 #include "cmd/replay_follow.h"
 #include "trace/process_choice.h"
+#include "trace/project.h"
 #include "trace/trace.h"
 
 struct values {
@@ -57,6 +57,13 @@ static const struct cunei_option options[] = {
      .help = "print calls as they happen, until the recording ends,\n"
              "those of all threads in the order of time",
      .offset = offsetof(struct values, follow)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_options_patterns,
+     .offset = VALUE(patterns)},
+    {.name = "no-fold",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show the functions of the import system as well",
+     .offset = VALUE(no_fold)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print one JSON object per call and line, in the order\nof their ends",
@@ -82,6 +89,7 @@ static int show(const char *path, struct cunei_replay_options *wanted)
         output = (struct cunei_output){.out = stdout};
     else
         cunei_output_open(&output, stdout, SIZE_MAX);
+    wanted->patterns.project = cunei_trace_project(&trace);
     wanted->style = output.style;
     if (!isatty(STDOUT_FILENO))
         wanted->style.width = 0; /* in files and pipes nothing is shortened */
@@ -92,6 +100,10 @@ static int show(const char *path, struct cunei_replay_options *wanted)
 
     if (rc == -EBADMSG)
         return cunei_cmd_fail(0, "%s; the rest is shown", error.text);
+    if (rc == -ENODATA)
+        return cunei_cmd_fail(
+            0, "--include, --exclude and --only-project leave no function of '%s'",
+            path);
     if (rc == -ESRCH)
         return cunei_cmd_fail_to_find_thread(path, wanted->thread);
     if (rc == -EPIPE && is_paged)
@@ -116,6 +128,7 @@ static int settle(struct values *values)
 
     replay->processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
+    cunei_patterns_project_first(&replay->patterns);
     int status = cunei_time_range_settle(&values->window);
     replay->from_ns = values->window.from_ns;
     replay->until_ns = values->window.until_ns;
@@ -135,6 +148,7 @@ static int run_replay(int argc, char **argv)
         status = values.follow ? follow(argv[1], &values.replay)
                                : show(argv[1], &values.replay);
     cunei_option_list_fini(&values.processes);
+    cunei_patterns_fini(&values.replay.patterns);
     return status;
 }
 

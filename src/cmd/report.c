@@ -109,7 +109,8 @@ static const struct cunei_option row_options[] = {
     {.name = "no-fold",
      .kind = CUNEI_OPTION_FLAG,
      .help = "show the functions of the import system, whose time is\n"
-             "otherwise self time of the code that imports",
+             "otherwise self time of the code that imports; and in\n"
+             "the tree all functions of libraries",
      .offset = VALUE(no_fold)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -148,6 +149,12 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
      .help = "hide functions that match",
+     .offset = VALUE(patterns)},
+    {.name = "only-project",
+     .kind = CUNEI_OPTION_PROJECT,
+     .help = "show only functions of the program's own project; the\n"
+             "time of libraries counts as self time of the code\n"
+             "that calls them",
      .offset = VALUE(patterns)},
     {0},
 };
@@ -216,6 +223,7 @@ int cunei_report_settle(struct cunei_report_values *values)
 
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
+    cunei_patterns_project_first(&values->report.patterns);
     values->report.processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
     if (!values->min_percent ||

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* `cunei run`: run a program, then show where its time went. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "cmd/record/record_options.h"
 #include "cmd/record/recorded_run.h"
 #include "cmd/record/summary.h"
+#include "cmd/record/temporary_trace.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/report.h"
 #include "cmd/run_trace.h"
@@ -113,27 +113,6 @@ static void report(const struct cunei_recorded_run *recording, struct values *va
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* The trace of a process that outlives the program stays, with a note. */
-static void remove_or_note(const struct cunei_recorded_run *recording)
-{
-    uint64_t pid = 0;
-
-    unsigned count = cunei_trace_directory_writers(recording->directory, &pid);
-    if (count == 0)
-        (void)cunei_trace_directory_remove(recording->directory,
-                                           &recording->directory_id);
-    else if (count == 1)
-        cunei_cmd_note("process %" PRIu64
-                       " is still recording, so the trace stays in '%s'; "
-                       "remove it when the process has ended",
-                       pid, recording->directory);
-    else
-        cunei_cmd_note("%u processes are still recording, such as %" PRIu64
-                       ", so the trace "
-                       "stays in '%s'; remove it when they have ended",
-                       count, pid, recording->directory);
-}
-
 /* Run the program; with --trace another process prints its calls meanwhile. */
 static int execute(struct cunei_recorded_run *recording, const struct values *values,
                    FILE *out)
@@ -173,7 +152,7 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
                                                       &recording->directory_id,
                                                       recording->directory_existed);
         else if (!values->save)
-            remove_or_note(recording);
+            cunei_temporary_trace_remove(recording);
     }
     if (out != stderr)
         (void)fclose(out);

@@ -15,6 +15,7 @@
 #include "cmd/common/temp_cleanup.h"
 
 struct values {
+    struct cunei_export_option exporting;
     struct cunei_export_part part;
 };
 
@@ -22,6 +23,10 @@ static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_export_part_options,
      .offset = offsetof(struct values, part)},
+    {.name = "hide-source",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "leave the source of functions out",
+     .offset = offsetof(struct values, exporting.hide_source)},
     {0},
 };
 
@@ -55,9 +60,9 @@ static bool make_folder(struct cunei_buffer *path)
 }
 
 /* Write the page as a file of the folder; returns the exit status. */
-static int write_page(const struct values *values, const char *path, const char *folder,
-                      struct cunei_export_option *exporting)
+static int write_page(struct values *values, const char *path, const char *folder)
 {
+    struct cunei_export_option *exporting = &values->exporting;
     struct cunei_buffer to = {0};
     char *name = cunei_export_option_name(path);
 
@@ -72,25 +77,25 @@ static int write_page(const struct values *values, const char *path, const char 
 }
 
 /* A page of a damaged trace is opened as well, with what could be read. */
-static int view(const struct values *values, const char *path)
+static int view(struct values *values, const char *path)
 {
-    struct cunei_export_option exporting = {0};
+    struct cunei_export_option *exporting = &values->exporting;
     struct cunei_buffer folder = {0};
     int status;
 
     if (make_folder(&folder)) {
-        status = write_page(values, path, folder.data, &exporting);
-        bool is_there = exporting.file && access(exporting.file, F_OK) == 0;
+        status = write_page(values, path, folder.data);
+        bool is_there = exporting->file && access(exporting->file, F_OK) == 0;
         if (!is_there)
             (void)cunei_temp_cleanup_remove(folder.data);
         cunei_temp_cleanup_forget();
         if (is_there)
-            cunei_browser_open(exporting.file);
+            cunei_browser_open(exporting->file);
     } else {
         status = cunei_cmd_fail(-errno, "cannot make a folder for the page in '%s'",
                                 temporary_folder());
     }
-    cunei_export_option_fini(&exporting);
+    cunei_export_option_fini(exporting);
     cunei_buffer_fini(&folder);
     return status;
 }
@@ -115,9 +120,9 @@ const struct cunei_cmd cunei_cmd_view = {
     .args = "[options] DIR",
     .summary = "show a trace in the browser",
     .help =
-        "Opens a trace in the browser: flame graph, functions, timeline, details. The\n"
-        "page is a temporary file that only you can read; 'cunei export --to html' writes\n"
-        "it where you want it. $BROWSER chooses another browser.\n"
+        "Opens a trace in the browser: flame graph, functions, callers and source,\n"
+        "timeline, details. The page is a temporary file that only you can read; 'cunei\n"
+        "export --to html' writes it where you want it. $BROWSER chooses another browser.\n"
         "\n"
         "  cunei view DIR\n"
         "  cunei view DIR --from 1.2 --until 1.3 --thread 'worker*'",

@@ -45,8 +45,7 @@ static void render(struct cunei_buffer *out, const struct cunei_function *functi
 static void *prepare(const struct cunei_export *export,
                      const struct cunei_trace_process *process)
 {
-    (void)export;
-    return cunei_function_labels_make(process, render);
+    return cunei_function_labels_make(export, process, render);
 }
 
 /* {"ph":"B","pid":1,"tid":2 */

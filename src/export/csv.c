@@ -112,7 +112,7 @@ static void render_raw(struct cunei_buffer *out, const struct cunei_function *fu
 static void *prepare(const struct cunei_export *export,
                      const struct cunei_trace_process *process)
 {
-    return cunei_function_labels_make(process,
+    return cunei_function_labels_make(export, process,
                                       export->options->raw_cells ? render_raw : render);
 }
 

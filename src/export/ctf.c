@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,7 +67,8 @@ static int write_text(const struct writer *writer, const char *name,
 
 static bool is_wanted(const struct writer *writer, uint32_t index)
 {
-    return !writer->selection->functions || writer->selection->functions[index];
+    return !writer->selection->functions ||
+           writer->selection->functions[index] == CUNEI_CUT_WANTED;
 }
 
 static int write_metadata(const struct writer *writer)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "export/encoder.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

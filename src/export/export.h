@@ -20,7 +20,9 @@ struct cunei_export_options {
     uint64_t from_ns; /* since the trace's first event */
     uint64_t until_ns;
     bool names;            /* ctf: an event class for each function */
+    bool hide_source;      /* html: no source of functions */
     bool raw_cells;        /* csv: names as they are, even where they are formulas */
+    bool no_fold;          /* also the import system, where formats leave it out */
     unsigned worker_count; /* 0: one for each core */
     /* Called from time to time on the calling thread. */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
@@ -54,6 +56,7 @@ struct cunei_export {
 
     /* Private. */
     bool has_calls_only;                /* of the format */
+    bool folds;                         /* imports stand for the import system */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
     struct cunei_task_names *names;     /* owned */

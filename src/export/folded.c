@@ -7,8 +7,8 @@
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
-#include "export/escaped_name.h"
 #include "export/export.h"
+#include "export/import_name.h"
 #include "export/rounding.h"
 #include "export/selection.h"
 #include "export/write_buffer.h"
@@ -16,6 +16,7 @@
 #include "model/facts/call_tree.h"
 
 struct writer {
+    const struct cunei_export *export;
     const struct cunei_analysis *analysis;
     struct cunei_buffer lines;
     struct cunei_buffer names; /* of all functions, each with a ';' behind it … */
@@ -35,7 +36,8 @@ static int put_names(struct writer *writer)
     cunei_buffer_append_text(&writer->names, "?;");
     for (uint32_t i = 0; i < functions->count; i++) {
         writer->offsets[i + 1] = writer->names.size;
-        cunei_escaped_name_put_function(&writer->names, &functions->items[i], ';');
+        cunei_import_name_put(writer->export, &writer->names, &functions->items[i],
+                              ';');
         cunei_buffer_append_text(&writer->names, ";");
     }
     writer->offsets[functions->count + 1] = writer->names.size;
@@ -66,7 +68,7 @@ static void put_stack(struct writer *writer, uint32_t node)
 int cunei_export_folded(struct cunei_export *export)
 {
     struct cunei_analysis analysis;
-    struct writer writer = {.analysis = &analysis};
+    struct writer writer = {.export = export, .analysis = &analysis};
 
     int rc = cunei_selection_analyze(
         export, &(struct cunei_analysis_options){.tree = true}, &analysis);

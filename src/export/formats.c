@@ -20,11 +20,13 @@ const struct cunei_export_format cunei_export_formats[] = {
      .viewers = "any browser",
      .how = "open it in a browser",
      .opener = DESKTOP,
+     .folds = true,
      .write = cunei_export_html},
     {.name = "perfetto",
      .extension = ".pftrace",
      .viewers = "ui.perfetto.dev, trace_processor",
      .how = "open it in ui.perfetto.dev",
+     .folds = true,
      .write = cunei_export_perfetto},
     {.name = "chrome",
      .extension = ".json",
@@ -32,12 +34,14 @@ const struct cunei_export_format cunei_export_formats[] = {
      .how = "load it in chrome://tracing",
      .large_bytes = CHROME_LARGE,
      .instead = "perfetto",
+     .folds = true,
      .write = cunei_export_chrome},
     {.name = "speedscope",
      .extension = ".speedscope.json",
      .viewers = "speedscope",
      .how = "speedscope FILE, or drop it on www.speedscope.app",
      .opener = "speedscope",
+     .folds = true,
      .write = cunei_export_speedscope},
     {.name = "pstats",
      .extension = ".prof",
@@ -49,6 +53,7 @@ const struct cunei_export_format cunei_export_formats[] = {
      .extension = ".folded",
      .viewers = "flamegraph.pl, inferno, speedscope",
      .how = "flamegraph.pl FILE > flames.svg",
+     .folds = true,
      .write = cunei_export_folded},
     {.name = "callgrind",
      .extension = ".callgrind",
@@ -62,6 +67,7 @@ const struct cunei_export_format cunei_export_formats[] = {
         .viewers = "go tool pprof, Pyroscope, Perfetto",
         .how = "go tool pprof -http=: FILE",
 #ifdef CUNEI_HAS_ZLIB
+        .folds = true,
         .write = cunei_export_pprof,
 #else
         .missing = "zlib (Debian: zlib1g-dev)",
@@ -153,6 +159,7 @@ int cunei_export_write(struct cunei_export *export,
                        const struct cunei_export_format *format)
 {
     export->has_calls_only = format->has_calls_only;
+    export->folds = format->folds && !export->options->no_fold;
     int rc = cunei_selection_make(export);
 
     export->names = cunei_task_names_new();

@@ -27,6 +27,7 @@ struct cunei_export_format {
     const char *entry;     /* of a folder, the file for the opener */
     bool is_folder;
     bool has_calls_only;         /* no regions, marks and the like */
+    bool folds;                  /* imports stand for the import system */
     const char *missing;         /* the package that cunei was built without */
     const char *(*absent)(void); /* the package that is not installed; NULL: none */
     uint64_t large_bytes;        /* viewers are slow with more; 0: never … */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/import_name.h"
 #include "trace/trace.h"
 
 static const struct cunei_function unknown = {
@@ -39,9 +40,10 @@ static const char *shorten(char room[NAME_MAX_BYTES + sizeof(ELLIPSIS)],
 }
 
 struct cunei_function_labels *cunei_function_labels_make(
-    const struct cunei_trace_process *process,
+    const struct cunei_export *export, const struct cunei_trace_process *process,
     void (*render)(struct cunei_buffer *out, const struct cunei_function *function))
 {
+    struct cunei_buffer room = {0};
     struct cunei_function_labels *labels = calloc(1, sizeof(*labels));
     uint32_t count = process->function_count;
 
@@ -56,11 +58,14 @@ struct cunei_function_labels *cunei_function_labels_make(
         struct cunei_function shown = *function;
         struct names names;
         shown.module = shorten(names.module, function->module);
-        shown.qualname = shorten(names.qualname, function->qualname);
+        shown.qualname =
+            shorten(names.qualname, cunei_import_name(export, function, &room));
         shown.file = shorten(names.file, function->file);
         labels->offsets[i] = labels->text.size;
         render(&labels->text, &shown);
     }
+    labels->text.failed |= room.failed;
+    cunei_buffer_fini(&room);
     if (!labels->offsets || labels->text.failed) {
         cunei_function_labels_free(labels);
         return NULL;

@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 
+struct cunei_export;
 struct cunei_function;
 struct cunei_trace_process;
 
@@ -22,7 +23,7 @@ struct cunei_function_labels {
 
 /* `render` appends the text of a function; an unknown one has the names ?. */
 struct cunei_function_labels *cunei_function_labels_make(
-    const struct cunei_trace_process *process,
+    const struct cunei_export *export, const struct cunei_trace_process *process,
     void (*render)(struct cunei_buffer *out, const struct cunei_function *function));
 void cunei_function_labels_free(void *labels);
 

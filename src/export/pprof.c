@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "export/escaped_name.h"
 #include "export/export.h"
+#include "export/import_name.h"
 #include "export/protobuf.h"
 #include "export/rounding.h"
 #include "export/selection.h"
@@ -78,6 +79,7 @@ enum string {
 
 struct writer {
     FILE *out;
+    const struct cunei_export *export;
     const struct cunei_analysis *analysis;
     struct cunei_buffer proto;
     z_stream zip;
@@ -208,7 +210,7 @@ static int put_strings(struct writer *writer)
     for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
         const struct cunei_function *function = &analysis->functions.items[i];
         cunei_buffer_clear(&text);
-        cunei_escaped_name_put_function(&text, function, '\0');
+        cunei_import_name_put(writer->export, &text, function, '\0');
         put_string(&writer->proto, &text);
         cunei_buffer_clear(&text);
         cunei_escaped_name_put(&text, function->file, strlen(function->file), '\0');
@@ -278,6 +280,7 @@ int cunei_export_pprof(struct cunei_export *export)
         return rc;
     }
     writer->out = export->out;
+    writer->export = export;
     writer->analysis = &analysis;
     rc = cunei_rounding_correct_tree(&analysis);
     if (rc == 0)

@@ -11,16 +11,19 @@
 #include "base/vector.h"
 #include "export/export.h"
 #include "model/facts/call_tree.h"
+#include "model/facts/import_system.h"
+#include "trace/project.h"
 #include "trace/trace_begin.h"
 
 /* Regions stay unless the format has none, or a pattern excludes them. */
-static bool is_meant(const struct cunei_patterns *patterns,
-                     const struct cunei_function *function, enum cunei_definition kind,
-                     bool has_regions)
+static bool is_meant(const struct cunei_export *export,
+                     const struct cunei_patterns *patterns,
+                     const struct cunei_function *function, enum cunei_definition kind)
 {
     bool is_default_out = false;
 
-    if (!function->module || (kind == CUNEI_DEFINITION_REGION && !has_regions))
+    if (!function->module ||
+        (kind == CUNEI_DEFINITION_REGION && export->has_calls_only))
         return false;
     if (patterns->count > 0)
         (void)cunei_patterns_text(patterns, 0, &is_default_out);
@@ -29,15 +32,43 @@ static bool is_meant(const struct cunei_patterns *patterns,
                                   function->file);
 }
 
+static enum cunei_cut_choice choose(const struct cunei_export *export,
+                                    const struct cunei_patterns *patterns,
+                                    const struct cunei_function *function,
+                                    enum cunei_definition kind)
+{
+    if (export->folds && function->module && cunei_is_import_system(function))
+        return CUNEI_CUT_FOLDED;
+    return is_meant(export, patterns, function, kind) ? CUNEI_CUT_WANTED
+           : cunei_patterns_have_project(patterns)    ? CUNEI_CUT_FOLDED
+                                                      : CUNEI_CUT_UNWANTED;
+}
+
+/* Whether any function of the process may be left out. */
+static bool may_leave_out(const struct cunei_export *export,
+                          const struct cunei_patterns *patterns,
+                          const struct cunei_trace_process *process)
+{
+    bool has_system = false;
+
+    for (uint32_t i = 0; export->folds && !has_system && i < process->function_count;
+         i++)
+        has_system = process->functions[i].module &&
+                     cunei_is_import_system(&process->functions[i]);
+    return has_system || patterns->count > 0 ||
+           (export->has_calls_only && cunei_trace_kinds(process).items);
+}
+
 static int select_functions(struct cunei_selection *selection,
-                            const struct cunei_trace_process *process,
-                            const struct cunei_patterns *patterns, bool has_regions)
+                            const struct cunei_export *export,
+                            const struct cunei_patterns *patterns,
+                            const struct cunei_trace_process *process)
 {
     const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
 
     selection->cut.kinds = kinds;
     selection->has_functions = patterns->count == 0;
-    if (patterns->count == 0 && (has_regions || !kinds.items))
+    if (!may_leave_out(export, patterns, process))
         return 0;
     selection->functions = calloc(process->function_count + 1, 1);
     if (!selection->functions)
@@ -47,9 +78,9 @@ static int select_functions(struct cunei_selection *selection,
             cunei_id_kinds_find(&kinds, CUNEI_FUNCTION_FIRST + i);
 
         selection->functions[i] =
-            is_meant(patterns, &process->functions[i], kind, has_regions);
-        selection->has_functions |=
-            selection->functions[i] && kind == CUNEI_DEFINITION_FUNCTION;
+            choose(export, patterns, &process->functions[i], kind);
+        selection->has_functions |= selection->functions[i] == CUNEI_CUT_WANTED &&
+                                    kind == CUNEI_DEFINITION_FUNCTION;
     }
     selection->cut.functions = selection->functions;
     selection->cut.function_count = process->function_count;
@@ -165,9 +196,11 @@ int cunei_selection_make(struct cunei_export *export)
 {
     const struct cunei_export_options *options = export->options;
     const struct cunei_trace *trace = export->trace;
+    struct cunei_patterns patterns = options->patterns; /* borrowed */
     bool is_found = false, has_functions = false;
     int rc = 0;
 
+    patterns.project = cunei_trace_project(trace);
     export->origin_ns = cunei_trace_begin_ns(trace);
     const struct cunei_trace_error *damage =
         cunei_trace_next_damage(trace, &options->processes, &(size_t){0});
@@ -184,8 +217,7 @@ int cunei_selection_make(struct cunei_export *export)
         selection->is_wanted = cunei_trace_is_chosen(process, &options->processes);
         is_found |= selection->is_wanted;
         select_times(selection, export);
-        rc = select_functions(selection, process, &options->patterns,
-                              !export->has_calls_only);
+        rc = select_functions(selection, export, &patterns, process);
         has_functions |= selection->has_functions && selection->is_wanted;
         selection->is_whole = !selection->functions && options->thread_count == 0 &&
                               options->from_ns == 0 && options->until_ns == UINT64_MAX;
@@ -273,7 +305,9 @@ int cunei_selection_analyze(struct cunei_export *export,
     const struct cunei_analysis_options options = {
         .processes = wanted->processes,
         .tree = parts->tree,
+        .threads = parts->threads,
         .edges = parts->edges,
+        .lines = parts->lines,
         .user_events = parts->user_events,
         .worker_count = wanted->worker_count,
         .select = select_packet,

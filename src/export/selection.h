@@ -42,8 +42,9 @@ struct cunei_analysis;
 
 struct cunei_analysis_options;
 
-/* Analyze the selection, and note damage.  Only `tree`, `edges` and `user_events` of
- * the options are used.  Errors as cunei_analyze. */
+/* Analyze the selection, and note damage.  Only `tree`, `threads`, `edges`, `lines` and
+ * `user_events` of the options are used; lines are those of all threads at all times.
+ * Errors as cunei_analyze. */
 int cunei_selection_analyze(struct cunei_export *export,
                             const struct cunei_analysis_options *parts,
                             struct cunei_analysis *analysis);

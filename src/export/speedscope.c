@@ -15,6 +15,7 @@
 #include "export/escaped_name.h"
 #include "export/export.h"
 #include "export/fast_put.h"
+#include "export/import_name.h"
 #include "export/selection.h"
 #include "export/write_buffer.h"
 #include "export/writers.h"
@@ -173,6 +174,21 @@ static int join(struct cunei_encoding *joined, struct cunei_encoding *piece)
     return 0;
 }
 
+static void put_name(const struct cunei_export *export, struct cunei_buffer *text,
+                     const struct cunei_function *function)
+{
+    struct cunei_buffer room = {0}, name = {0};
+    const char *qualname = cunei_import_name(export, function, &room);
+
+    if (qualname == function->qualname)
+        cunei_buffer_format(&name, "%s:", cunei_escaped_name_module(function));
+    cunei_buffer_append_text(&name, qualname);
+    cunei_text_json(text, cunei_buffer_text(&name), name.size);
+    text->failed |= name.failed || room.failed;
+    cunei_buffer_fini(&name);
+    cunei_buffer_fini(&room);
+}
+
 static int put_frames(struct cunei_export *export)
 {
     static const struct cunei_function unknown = {
@@ -190,15 +206,7 @@ static int put_frames(struct cunei_export *export)
             if (j == process->function_count || !function->module)
                 function = &unknown;
             cunei_buffer_format(&text, "%s\n{\"name\":", comma);
-            size_t begin = text.size;
-            cunei_buffer_format(&text, "%s:%s", cunei_escaped_name_module(function),
-                                function->qualname);
-            struct cunei_buffer name = {0};
-            cunei_buffer_append(&name, text.data + begin, text.size - begin);
-            text.size = begin;
-            cunei_text_json(&text, cunei_buffer_text(&name), name.size);
-            text.failed |= name.failed;
-            cunei_buffer_fini(&name);
+            put_name(export, &text, function);
             cunei_buffer_append_text(&text, ",\"file\":");
             cunei_text_json(&text, function->file, strlen(function->file));
             cunei_buffer_format(&text, ",\"line\":%" PRIu32 "}", function->line);

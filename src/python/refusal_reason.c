@@ -62,6 +62,9 @@ const char *cunei_refusal_reason_text(int reason)
     case CUNEI_REFUSAL_UNSEEN:
         return "cunei is not installed in the Python that was started, or that Python "
                "ended before its first line";
+    case CUNEI_REFUSAL_RING:
+        return "there is no room for the ring of --keep, of which each process has "
+               "one; choose a smaller size";
     default:
         return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)
@@ -71,8 +74,15 @@ const char *cunei_refusal_reason_text(int reason)
 
 const char *cunei_write_failure_text(int error)
 {
-    return error == CUNEI_REFUSAL_MOVED ? cunei_refusal_reason_text(error)
-                                        : strerror(error);
+    switch (error) {
+    case CUNEI_REFUSAL_MOVED:
+        return cunei_refusal_reason_text(error);
+    case EBUSY:
+        return "a thread was stopped while it wrote to the ring, and its place there "
+               "was needed; --keep with a larger size avoids that";
+    default:
+        return strerror(error);
+    }
 }
 
 void cunei_refusal_reason_format(int reason, struct cunei_buffer *out)

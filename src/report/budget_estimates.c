@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/budget_estimates.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "analysis/function_numbers.h"

@@ -3,14 +3,13 @@
 #include "model/facts/call_tree.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/function_numbers.h"
 #include "model/facts/import_system.h"
 #include "report/note.h"
 #include "report/section.h"
+#include "report/shown_tree.h"
 #include "text/format.h"
 #include "text/json.h"
 #include "text/table.h"
@@ -19,9 +18,8 @@
 struct branches {
     const struct cunei_report *report;
     const struct cunei_tree *tree;
-    struct cunei_tree *pruned; /* owned: it, if functions were excluded; else NULL */
-    uint64_t *totals;          /* owned, as all: by node */
-    bool *shown;               /* the node, or one below it, matches the patterns */
+    uint64_t *totals;   /* owned, as all: by node */
+    bool *shown;        /* the node, or one below it, matches the patterns */
     uint32_t *children; /* all nodes but the root, by parent, the costliest first */
     uint32_t *first; /* by node: where its children begin in `children`; they end where
                         those of the next begin */
@@ -46,7 +44,6 @@ static int compare_children(const void *a, const void *b)
 
 static void branches_fini(struct branches *branches)
 {
-    cunei_tree_free(branches->pruned);
     free(branches->totals);
     free(branches->shown);
     free(branches->children);
@@ -75,38 +72,11 @@ static int sort_children(struct branches *branches)
     return 0;
 }
 
-/* The tree without the functions that --exclude names: it or, with none, NULL. */
-static int prune(const struct cunei_report *report, const struct cunei_tree *tree,
-                 struct cunei_tree **pruned)
-{
-    const struct cunei_functions *functions = &report->analysis->functions;
-    bool *is_hidden = calloc((size_t)functions->count + 1, sizeof(*is_hidden));
-    bool has_hidden = false;
-    if (!is_hidden)
-        return -ENOMEM;
-
-    for (uint32_t i = 0; i < functions->count; i++) {
-        const struct cunei_function *names = &functions->items[i];
-        is_hidden[i + 1] = cunei_patterns_exclude(
-            &report->options->patterns, names->module, names->qualname, names->file);
-        has_hidden |= is_hidden[i + 1];
-    }
-    if (has_hidden)
-        *pruned = cunei_tree_without(tree, is_hidden);
-    free(is_hidden);
-    return has_hidden && !*pruned ? -ENOMEM : 0;
-}
-
 /* Parents have lower numbers than their children: one pass from the end adds up. */
 static int branches_init(struct branches *branches, const struct cunei_report *report,
                          const struct cunei_tree *tree)
 {
-    *branches = (struct branches){.report = report};
-    if (prune(report, tree, &branches->pruned) < 0)
-        return -ENOMEM;
-    if (branches->pruned)
-        tree = branches->pruned;
-    branches->tree = tree;
+    *branches = (struct branches){.report = report, .tree = tree};
     branches->totals = calloc(tree->count, sizeof(*branches->totals));
     branches->shown = calloc(tree->count, sizeof(*branches->shown));
     branches->children = calloc(tree->count, sizeof(*branches->children));
@@ -141,11 +111,11 @@ static bool is_worth_it(const struct branches *branches, uint32_t node)
 static const struct cunei_column columns[] = {
     {.head = "total"},
     {.head = "%", .rank = 1},
-    {.head = "self", .rank = 2},
-    {.head = "calls", .rank = 3},
+    {.head = "self", .rank = 3},
+    {.head = "calls", .rank = 4},
     {.head = "resumes", .rank = 5},
-    {.head = "call tree", .min = 40},
-    {.head = "", .rank = 4, .min = 14, .is_path = true},
+    {.head = "call tree", .min = 42},
+    {.head = "", .rank = 2, .min = 14, .is_path = true},
 };
 
 /* A budget sampled the function: the node has only the calls inside samples. */
@@ -177,7 +147,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
     cunei_format_duration(number_cell(table, CUNEI_INK_PLAIN, is_demoted),
                           branches->totals[index]);
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                         branches->totals[index], report->waiting.threads_ns);
+                         branches->totals[index], report->waiting.base_ns);
     cunei_format_duration(number_cell(table, heat, is_demoted), node->self);
     cunei_format_count(number_cell(table, CUNEI_INK_PLAIN, is_demoted), node->calls);
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
@@ -189,6 +159,8 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
     cunei_report_name(report, node->slot ? node->slot - 1 : UINT32_MAX, name);
     if (node->recursive > 0)
         cunei_buffer_append_text(name, " ↻");
+    if (branches->tree == report->project.tree)
+        cunei_shown_tree_put_run(report, index, name);
     struct cunei_buffer *place = cunei_table_cell(table, CUNEI_INK_DIM);
     if (node->slot > 0)
         cunei_report_place(report, node->slot - 1, place);
@@ -277,14 +249,9 @@ static int print_tree(const struct cunei_report *report, const struct cunei_tree
     return rc;
 }
 
-static const struct cunei_tree *choose_tree(const struct cunei_report *report)
-{
-    return report->is_folded ? report->imports.tree : report->analysis->tree;
-}
-
 static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
-    return print_tree(report, choose_tree(report), rows);
+    return print_tree(report, report->tree, rows);
 }
 
 static int print_imports(const struct cunei_report *report,
@@ -297,12 +264,12 @@ static int print_notes(const struct cunei_report *report)
 {
     const struct cunei_report_options *options = report->options;
     struct cunei_buffer words = {0};
-    int rc = 0;
+    int rc = cunei_note_waiting(report);
 
-    if (options->min_share > 0) {
+    if (rc == 0 && options->min_share > 0) {
         cunei_buffer_format(&words,
-                            "entries below %g %% of the time of all threads; "
-                            "--min-percent 0 shows them",
+                            "entries below %g %% of the working time; --min-percent "
+                            "0 shows them",
                             100 * options->min_share);
         rc = cunei_note_print(report, "hidden", CUNEI_INK_DIM, &words);
     }
@@ -358,9 +325,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
 {
     const struct cunei_report_choice *choice = report->choice;
 
-    return choice->is_asked
-               ? print_tree_json(report, report->analysis->tree, "tree", json)
-               : 0;
+    return choice->is_asked ? print_tree_json(report, report->tree, "tree", json) : 0;
 }
 
 static int print_imports_json(const struct cunei_report *report,
@@ -391,7 +356,7 @@ static bool has_imports(const struct cunei_analysis *analysis)
 const struct cunei_report_section cunei_report_section_tree = {
     .name = "tree",
     .letter = 't',
-    .folds_imports = true,
+    .folds = true,
     .help = "show the call tree with total times",
     .needs = CUNEI_REPORT_NEEDS_TREE,
     .has_rows = has_rows,
@@ -402,7 +367,7 @@ const struct cunei_report_section cunei_report_section_tree = {
 
 const struct cunei_report_section cunei_report_section_imports = {
     .name = "imports",
-    .folds_imports = true,
+    .folds = true,
     .help = "show the tree of imported modules; self is a module's\n"
             "time without the modules that it imports",
     .needs = CUNEI_REPORT_NEEDS_TREE,

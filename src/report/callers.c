@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The callers of a function: how often each called it, and the time of these calls. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/function_numbers.h"
 #include "model/facts/call_edges.h"

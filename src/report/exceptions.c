@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
+#include "base/pattern.h"
 #include "base/vector.h"
 #include "report/note.h"
 #include "report/section.h"
@@ -179,17 +180,20 @@ static void add_rows(const struct cunei_report *report, struct cunei_table *tabl
     add_words(table, rest > 0 ? rest : 0, rest > 0 ? "not caught" : "");
 }
 
-/* The kinds, the most frequent first. */
+/* The kinds, those of the project first, then the most frequent. */
 struct entry {
     const struct cunei_raise *raise;
     uint32_t index;
+    bool is_library; /* it was raised in one: those of the project come first */
 };
 
 static int compare_entries(const void *a, const void *b)
 {
-    const struct cunei_raise *one = ((const struct entry *)a)->raise;
-    const struct cunei_raise *two = ((const struct entry *)b)->raise;
+    const struct entry *first = a, *second = b;
+    const struct cunei_raise *one = first->raise, *two = second->raise;
 
+    if (first->is_library != second->is_library)
+        return first->is_library ? 1 : -1;
     if (one->count != two->count)
         return one->count > two->count ? -1 : 1;
     int order = strcmp(one->type ? one->type : "", two->type ? two->type : "");
@@ -198,6 +202,24 @@ static int compare_entries(const void *a, const void *b)
     if (one->slot != two->slot)
         return one->slot < two->slot ? -1 : 1;
     return one->line < two->line ? -1 : one->line > two->line;
+}
+
+static int mark_libraries(const struct cunei_report *report, struct entry *entries,
+                          uint32_t count)
+{
+    const struct cunei_function *items = report->analysis->functions.items;
+    struct cunei_patterns own = {.project = report->options->patterns.project};
+
+    int rc = cunei_patterns_add(&own, true, CUNEI_PATTERN_PROJECT, NULL, 0);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        uint32_t slot = entries[i].raise->slot;
+        const struct cunei_function *function = slot > 0 ? &items[slot - 1] : NULL;
+        entries[i].is_library =
+            function && !cunei_patterns_include(&own, function->module,
+                                                function->qualname, function->file);
+    }
+    cunei_patterns_fini(&own);
+    return rc;
 }
 
 /* The kinds that were raised or caught; some are known only from frames that they
@@ -212,7 +234,11 @@ static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *cou
         const struct cunei_raise *raise = &exceptions->items[i];
         bool is_shown = raise->slot == 0 || cunei_report_shows(report, raise->slot - 1);
         if (is_shown && (raise->count > 0 || raise->caught > 0 || raise->unhandled > 0))
-            entries[(*count)++] = (struct entry){raise, i};
+            entries[(*count)++] = (struct entry){raise, i, false};
+    }
+    if (entries && mark_libraries(report, entries, *count) < 0) {
+        free(entries);
+        entries = NULL;
     }
     if (entries)
         qsort(entries, *count, sizeof(*entries), compare_entries);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The functions of a report, one row each.  A column is one row of `columns`. */
+#include <string.h>
+
 #include "analysis/function_numbers.h"
+#include "model/facts/import_system.h"
 #include "model/facts/waiting_functions.h"
 #include "report/note.h"
 #include "report/ranking.h"
@@ -30,13 +33,12 @@ static void mark(struct cunei_buffer *cell, bool is_estimated)
 static void put_self(const struct row *row, struct cunei_buffer *cell)
 {
     mark(cell, cunei_function_is_self_estimated(row->facts));
-    cunei_format_duration(cell, cunei_report_self_ns(row->report, row->index));
+    cunei_format_duration(cell, row->facts->self_ns);
 }
 
 static void put_self_share(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_format_percent(cell, cunei_report_self_ns(row->report, row->index),
-                         row->report->waiting.base_ns);
+    cunei_format_percent(cell, row->facts->self_ns, row->report->waiting.base_ns);
 }
 
 static void put_total(const struct row *row, struct cunei_buffer *cell)
@@ -114,7 +116,12 @@ static void put_max(const struct row *row, struct cunei_buffer *cell)
 
 static void put_name(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_report_name(row->report, row->index, cell);
+    const char *module = row->report->analysis->functions.items[row->index].module;
+
+    if (row->report->shown.is_package[row->index])
+        cunei_buffer_format(cell, "import %.*s", (int)strcspn(module, "."), module);
+    else
+        cunei_report_name(row->report, row->index, cell);
 }
 
 static void put_place(const struct row *row, struct cunei_buffer *cell)
@@ -154,14 +161,13 @@ static const struct {
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     uint32_t index)
 {
-    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
+    const struct cunei_analysis_function *facts = &report->shown.facts[index];
     const struct row row = {report, facts, index, cunei_function_is_estimated(facts)};
 
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        enum cunei_ink ink =
-            columns[i].is_self
-                ? cunei_report_heat(report, cunei_report_self_ns(report, index))
-                : columns[i].ink;
+        enum cunei_ink ink = columns[i].is_self
+                                 ? cunei_report_heat(report, facts->self_ns)
+                                 : columns[i].ink;
         columns[i].put(&row, cunei_table_cell(table, ink));
     }
 }
@@ -227,25 +233,73 @@ static int note_imports(const struct cunei_report *report)
     return cunei_paragraph_print(&note, report->out);
 }
 
-/* The functions that the table leaves out. */
-static int note_waiting(const struct cunei_report *report)
+/* What --only-project means for the numbers. */
+static int note_project(const struct cunei_report *report)
 {
     struct cunei_buffer words = {0};
 
-    if (report->options->idle || report->waiting.waiting_ns == 0)
+    if (!report->is_own)
         return 0;
-    cunei_format_duration(&words, report->waiting.waiting_ns);
+    cunei_buffer_append_text(&words, "only functions of the project; the time of "
+                                     "libraries counts as self time of the code that "
+                                     "calls them");
+    return cunei_note_print(report, "project", CUNEI_INK_DIM, &words);
+}
+
+static bool has_c_calls(const struct cunei_analysis *analysis)
+{
+    bool has_them = false;
+
+    for (size_t i = 0; i < analysis->process_count; i++)
+        has_them |= analysis->processes[i].process->description.c_calls;
+    return has_them;
+}
+
+/* Such a long activation of a library's function, without calls in it, is that of
+ * compiled code that it calls: libraries have few such loops in Python. */
+#define COMPILED_NS UINT64_C(20000000)
+
+/* Whether it takes most of the time, of which nothing is known. */
+static bool seems_compiled(const struct cunei_report *report, uint32_t index)
+{
+    const struct cunei_function *names = &report->analysis->functions.items[index];
+    const struct cunei_analysis_function *facts = &report->shown.facts[index];
+    bool is_own = report->project.tree && report->project.is_own[index + 1];
+
+    return !is_own && names->file[0] && !report->shown.is_hidden[index] &&
+           !cunei_is_imported_module(names) && !cunei_is_waiting_function(names) &&
+           facts->self_ns > report->waiting.base_ns * 2 / 5 &&
+           facts->self_ns > (facts->calls + facts->resumes) * COMPILED_NS;
+}
+
+static int note_compiled(const struct cunei_report *report)
+{
+    struct cunei_buffer words = {0}, name = {0};
+    uint32_t index = 0;
+
+    while (index < report->analysis->functions.count && !seems_compiled(report, index))
+        index++;
+    if (index == report->analysis->functions.count || has_c_calls(report->analysis))
+        return 0;
+    cunei_format_duration(&words, report->shown.facts[index].self_ns);
     cunei_buffer_append_text(&words, " in ");
-    cunei_format_several(&words, report->waiting.function_count, "function");
-    cunei_buffer_append_text(&words, " (--idle shows them)");
-    return cunei_note_print(report, "waiting", CUNEI_INK_DIM, &words);
+    cunei_report_name(report, index, &name);
+    cunei_terminal_text(&words, cunei_buffer_text(&name), 40);
+    words.failed |= name.failed;
+    cunei_buffer_fini(&name);
+    cunei_buffer_append_text(&words, ": mostly compiled code, try --c-calls");
+    return cunei_note_print(report, "compiled", CUNEI_INK_DIM, &words);
 }
 
 static int print_notes(const struct cunei_report *report)
 {
-    int rc = note_waiting(report);
+    static int (*const notes[])(const struct cunei_report *report) = {
+        note_project, cunei_note_waiting, note_imports, note_compiled};
+    int rc = 0;
 
-    return rc < 0 ? rc : note_imports(report);
+    for (size_t i = 0; rc == 0 && i < sizeof(notes) / sizeof(notes[0]); i++)
+        rc = notes[i](report);
+    return rc;
 }
 
 /* What a budget estimated; the true number lies within the width 19 of 20 times. */
@@ -276,7 +330,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
                      uint32_t index)
 {
     const struct cunei_function *names = &report->analysis->functions.items[index];
-    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
+    const struct cunei_analysis_function *facts = &report->shown.facts[index];
     bool is_known = has_activations(facts);
 
     cunei_json_open(json, NULL, '{');
@@ -297,6 +351,8 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_number(json, "recursive", facts->recursive);
     cunei_json_number(json, "raised", facts->raised);
     put_estimate(json, facts);
+    if (report->rates.put_function)
+        report->rates.put_function(report->rates.context, json, index);
     cunei_json_close(json, '}');
 }
 
@@ -317,7 +373,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
 
 const struct cunei_report_section cunei_report_section_functions = {
     .name = "functions",
-    .folds_imports = true,
+    .folds = true,
     .print = print,
     .print_notes = print_notes,
     .print_json = print_json,

@@ -8,24 +8,17 @@
 #include "report/function_choice.h"
 #include "report/note.h"
 #include "report/section.h"
-#include "report/source_file.h"
 #include "text/format.h"
 #include "text/json.h"
 #include "text/names.h"
 #include "text/table.h"
 #include "text/terminal_text.h"
+#include "trace/recorded_source.h"
+#include "trace/source_file.h"
 
 /* A line with this part of the function's time is hot or warm. */
 #define HOT_SHARE  4u
 #define WARM_SHARE 20u
-
-/* Whether the source file is still the one that was recorded. */
-enum state {
-    STATE_SAME,
-    STATE_CHANGED,
-    STATE_UNKNOWN, /* the file exists, but the recording has no stamp of it */
-    STATE_MISSING,
-};
 
 /* The lines to show, by function and line. */
 struct chosen {
@@ -170,51 +163,25 @@ static struct part *find_parts(const struct cunei_report *report,
     return parts;
 }
 
-/* The path of the source file; a relative one starts at the program's directory. */
-static void put_path(struct cunei_buffer *path, const struct cunei_report *report,
-                     const struct cunei_function *function)
-{
-    const char *directory = report->home ? report->home->directory : NULL;
-
-    if (function->file[0] != '/' && directory)
-        cunei_buffer_format(path, "%s/", directory);
-    cunei_buffer_append_text(path, function->file);
-}
-
-static enum state find_state(const struct cunei_report *report,
-                             const struct cunei_function *function,
-                             struct cunei_file_stamps *stamps)
-{
-    struct cunei_buffer path = {0};
-
-    put_path(&path, report, function);
-    uint64_t now = path.failed ? 0 : cunei_file_stamp_read(stamps, path.data);
-    cunei_buffer_fini(&path);
-    if (now == 0)
-        return STATE_MISSING;
-    if (function->source == 0)
-        return STATE_UNKNOWN;
-    return now == function->source ? STATE_SAME : STATE_CHANGED;
-}
-
 /* A note if the source text may not match the numbers. */
 static int note_state(const struct cunei_report *report,
-                      const struct cunei_function *function, enum state state)
+                      const struct cunei_function *function,
+                      enum cunei_source_state state)
 {
     struct cunei_buffer words = {0}, place = {0};
 
-    if (state == STATE_SAME)
+    if (state == CUNEI_SOURCE_SAME)
         return 0;
     cunei_terminal_text(&place, cunei_format_file(function->file, report->home),
                         SIZE_MAX);
     const char *file = place.data ? place.data : "its file";
-    if (state == STATE_CHANGED)
+    if (state == CUNEI_SOURCE_CHANGED)
         cunei_buffer_format(
             &words,
             "%s has changed since the recording: the source text may not "
             "match the numbers",
             file);
-    else if (state == STATE_UNKNOWN)
+    else if (state == CUNEI_SOURCE_UNKNOWN)
         cunei_buffer_format(
             &words, "it is not known whether %s has changed since the recording", file);
     else
@@ -340,15 +307,16 @@ static int print_part(const struct cunei_report *report, const struct chosen *ch
 {
     const struct cunei_line_facts *const *lines = chosen->items + part->first;
     const struct cunei_function *function = function_of(report, lines[0]);
-    enum state state = find_state(report, function, stamps);
+    enum cunei_source_state state =
+        cunei_recorded_source_state(function, report->home, stamps);
     struct cunei_source_file source = {0};
     struct cunei_buffer path = {0};
     struct cunei_table table;
 
-    put_path(&path, report, function);
-    if (state != STATE_MISSING &&
+    cunei_recorded_source_path(&path, function, report->home);
+    if (state != CUNEI_SOURCE_MISSING &&
         (path.failed || cunei_source_file_read(&source, path.data) < 0))
-        state = STATE_MISSING;
+        state = CUNEI_SOURCE_MISSING;
     cunei_buffer_fini(&path);
     int rc = cunei_report_head(report, lines[0]->function - 1);
     if (rc == 0)
@@ -389,12 +357,12 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
 }
 
 static void put_json(const struct cunei_report *report, struct cunei_json *json,
-                     const struct cunei_line_facts *line, enum state state)
+                     const struct cunei_line_facts *line, enum cunei_source_state state)
 {
-    static const char *const states[] = {[STATE_SAME] = "same",
-                                         [STATE_CHANGED] = "changed",
-                                         [STATE_UNKNOWN] = NULL,
-                                         [STATE_MISSING] = "missing"};
+    static const char *const states[] = {[CUNEI_SOURCE_SAME] = "same",
+                                         [CUNEI_SOURCE_CHANGED] = "changed",
+                                         [CUNEI_SOURCE_UNKNOWN] = NULL,
+                                         [CUNEI_SOURCE_MISSING] = "missing"};
     const struct cunei_function *function = function_of(report, line);
 
     cunei_json_open(json, NULL, '{');
@@ -407,7 +375,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
 
 static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
-    enum state state = STATE_UNKNOWN;
+    enum cunei_source_state state = CUNEI_SOURCE_UNKNOWN;
     struct cunei_file_stamps stamps = {0};
     struct chosen chosen;
 
@@ -418,7 +386,8 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
     for (uint32_t i = 0; i < chosen.count; i++) {
         const struct cunei_line_facts *line = chosen.items[i];
         if (i == 0 || chosen.items[i - 1]->function != line->function)
-            state = find_state(report, function_of(report, line), &stamps);
+            state = cunei_recorded_source_state(function_of(report, line), report->home,
+                                                &stamps);
         put_json(report, json, line, state);
     }
     cunei_json_close(json, ']');

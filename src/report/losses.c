@@ -2,7 +2,6 @@
 #include "report/losses.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 #include "python/refusal_reason.h"
 #include "python/refusals.h"

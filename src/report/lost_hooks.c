@@ -13,14 +13,15 @@ void cunei_lost_hooks_add(struct cunei_lost_hooks *lost,
     const char *frame = cunei_instrumenter_name(CUNEI_INSTRUMENTER_FRAME);
 
     if (process->instrumenter && strcmp(process->instrumenter, frame) == 0)
-        lost->by_evaluator += process->taken;
+        lost->by_evaluator += process->lost_threads;
     else
-        lost->by_hook += process->taken;
-    if (process->unheard == 0)
+        lost->by_hook += process->lost_threads;
+    if (process->decorated_refusal == 0)
         return;
     if (lost->decorated++ == 0)
-        lost->decorated_reason =
-            process->unheard <= CUNEI_REFUSAL_MAX ? (int)process->unheard : 0;
+        lost->decorated_reason = process->decorated_refusal <= CUNEI_REFUSAL_MAX
+                                     ? (int)process->decorated_refusal
+                                     : 0;
 }
 
 static void put(uint64_t count, const char *why, struct cunei_buffer *out)

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The marks of a report, by time, and the program's metadata. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report/section.h"
 #include "text/format.h"

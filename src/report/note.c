@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/section.h"
+#include "text/format.h"
 
 void cunei_note_begin(struct cunei_paragraph *note, const struct cunei_report *report,
                       const char *label, enum cunei_ink ink)
@@ -64,4 +65,17 @@ int cunei_note_print(const struct cunei_report *report, const char *label,
     cunei_note_sentence(&note, sentence);
     cunei_buffer_fini(sentence);
     return cunei_paragraph_print(&note, report->out);
+}
+
+int cunei_note_waiting(const struct cunei_report *report)
+{
+    struct cunei_buffer words = {0};
+
+    if (report->options->idle || report->waiting.waiting_ns == 0)
+        return 0;
+    cunei_format_duration(&words, report->waiting.waiting_ns);
+    cunei_buffer_append_text(&words, " in ");
+    cunei_format_several(&words, report->waiting.function_count, "function");
+    cunei_buffer_append_text(&words, " (--idle shows them)");
+    return cunei_note_print(report, "waiting", CUNEI_INK_DIM, &words);
 }

@@ -24,4 +24,7 @@ void cunei_note_sentence(struct cunei_paragraph *note, struct cunei_buffer *sent
 int cunei_note_print(const struct cunei_report *report, const char *label,
                      enum cunei_ink ink, struct cunei_buffer *sentence);
 
+/* Print what functions that are not shown waited. */
+int cunei_note_waiting(const struct cunei_report *report);
+
 #endif

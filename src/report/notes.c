@@ -2,11 +2,11 @@
 #include "report/notes.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/function_numbers.h"
 #include "report/budget_estimates.h"
+#include "report/kept.h"
 #include "report/losses.h"
 #include "report/note.h"
 #include "report/section.h"
@@ -336,6 +336,7 @@ int cunei_report_print_notes(const struct cunei_report *report,
                              const struct cunei_report_rows *rows)
 {
     static int (*const notes[])(const struct cunei_report *report) = {
+        cunei_report_print_kept,
         note_filter,
         note_inherited,
         note_pauses,

@@ -258,9 +258,10 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
 }
 
 static const char *const state_names[] = {
-    [CUNEI_TRACE_ENDED] = "ended",   [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_EXITED] = "ended",  [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed", [CUNEI_TRACE_REPLACED] = "replaced",
+    [CUNEI_TRACE_ENDED] = "ended",      [CUNEI_TRACE_RUNNING] = "recording",
+    [CUNEI_TRACE_EXITED] = "ended",     [CUNEI_TRACE_TERMINATED] = "terminated",
+    [CUNEI_TRACE_KILLED] = "killed",    [CUNEI_TRACE_REPLACED] = "replaced",
+    [CUNEI_TRACE_SNAPSHOT] = "running",
 };
 
 static void put_words(struct cunei_json *json, const char *key, char *const *words,
@@ -336,8 +337,8 @@ static void put_json(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_number(json, "threads", process->thread_count);
     cunei_json_number(json, "interpreters", description->interpreters);
     cunei_json_text(json, "instrumenter", description->instrumenter);
-    cunei_json_number(json, "taken", description->taken);
-    cunei_json_flag(json, "unheard", description->unheard > 0);
+    cunei_json_number(json, "lost_threads", description->lost_threads);
+    cunei_json_flag(json, "decorated_lost", description->decorated_refusal > 0);
     cunei_json_flag(json, "c_calls", description->c_calls);
     cunei_json_number(json, "events", process->events);
     cunei_json_number(json, "calls", process->calls);

@@ -94,7 +94,7 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
     const struct cunei_analysis *analysis = report->analysis;
     struct entry *entries = calloc(analysis->functions.count + 1, sizeof(*entries));
     bool is_whole = report->options->idle || report->options->json;
-    bool is_by_self = sort_keys[report->options->sort] == self_of;
+    const struct cunei_analysis_function *facts = report->shown.facts;
 
     *ranking = (struct cunei_ranking){0};
     ranking->indices = calloc(analysis->functions.count + 1, sizeof(*ranking->indices));
@@ -104,15 +104,14 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
-        if (has_facts(&analysis->facts[i]) && cunei_report_shows(report, i) &&
-            !(report->is_folded && report->imports.is_system[i + 1]) &&
+        if (has_facts(&facts[i]) && cunei_report_shows(report, i) &&
+            !report->shown.is_hidden[i] &&
             (is_whole || !cunei_is_waiting_function(&analysis->functions.items[i])) &&
             cunei_definition_of(&analysis->functions.items[i]) ==
                 CUNEI_DEFINITION_FUNCTION)
-            entries[ranking->count++] = (struct entry){
-                is_by_self ? cunei_report_self_ns(report, i)
-                           : sort_keys[report->options->sort](&analysis->facts[i]),
-                &analysis->functions.items[i], i};
+            entries[ranking->count++] =
+                (struct entry){sort_keys[report->options->sort](&facts[i]),
+                               &analysis->functions.items[i], i};
     }
     qsort(entries, ranking->count, sizeof(*entries), compare);
     for (uint32_t i = 0; i < ranking->count; i++)

@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "model/facts/import_system.h"
+#include "model/walk/packet_cut.h"
 #include "report/replay_events.h"
 #include "report/replay_json.h"
 #include "report/replay_line.h"
 #include "text/names.h"
 #include "text/terminal_text.h"
 #include "trace/trace_begin.h"
+#include "wire/user_event.h"
 
 /* Columns for the name of a thread, where they are in front of lines. */
 #define LABEL_WIDTH 12u
@@ -231,10 +234,61 @@ int cunei_replay_step(void *context, const struct cunei_walk_step *step)
     return rc;
 }
 
+static enum cunei_cut_choice choose(const struct cunei_replay_options *options,
+                                    const struct cunei_function *function)
+{
+    if (!function->module)
+        return CUNEI_CUT_WANTED;
+    if (!options->no_fold && !options->json && cunei_is_import_system(function))
+        return CUNEI_CUT_FOLDED;
+    return cunei_definition_of(function) != CUNEI_DEFINITION_FUNCTION ||
+                   cunei_patterns_include(&options->patterns, function->module,
+                                          function->qualname, function->file)
+               ? CUNEI_CUT_WANTED
+           : cunei_patterns_have_project(&options->patterns) ? CUNEI_CUT_FOLDED
+                                                             : CUNEI_CUT_UNWANTED;
+}
+
+/* What is shown of the functions of a process, owned by the caller; NULL with *rc 0:
+ * all. */
+static uint8_t *choose_functions(const struct cunei_replay_options *options,
+                                 const struct cunei_trace_process *process,
+                                 bool *has_any, int *rc)
+{
+    uint8_t *functions = calloc(process->function_count + (size_t)1, 1);
+    bool is_whole = true;
+
+    *rc = functions ? 0 : -ENOMEM;
+    for (uint32_t i = 0; functions && i < process->function_count; i++) {
+        const struct cunei_function *function = &process->functions[i];
+        functions[i] = choose(options, function);
+        is_whole &= functions[i] == CUNEI_CUT_WANTED;
+        *has_any |= functions[i] == CUNEI_CUT_WANTED;
+    }
+    if (is_whole) {
+        free(functions);
+        return NULL;
+    }
+    return functions;
+}
+
+/* The packet without the functions that are not shown. */
+static int walk_packet(struct cunei_walk *walk, struct cunei_cut *cut,
+                       const struct cunei_trace_packet *packet)
+{
+    if (!cut->options->functions)
+        return cunei_walk_packet(walk, packet->head, packet->words, packet->word_count);
+    int rc = cunei_cut_packet(cut, packet->head, packet->words, packet->word_count);
+    return rc < 0 ? rc
+                  : cunei_walk_packet(walk, &cut->packet, cut->words, cut->word_count);
+}
+
 static int replay_stream(struct cunei_replay_line *replay,
                          const struct cunei_trace_stream *stream,
+                         const struct cunei_cut_options *selection,
                          struct cunei_trace_error *error)
 {
+    struct cunei_cut cut = {.options = selection};
     struct cunei_walk *walk =
         cunei_walk_new(cunei_replay_step, replay, cunei_trace_kinds(replay->process));
     struct cunei_trace_reader *reader =
@@ -247,7 +301,7 @@ static int replay_stream(struct cunei_replay_line *replay,
     while (walk && reader && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
         if (is_done && packet.head->thread == done_thread)
             continue;
-        rc = cunei_walk_packet(walk, packet.head, packet.words, packet.word_count);
+        rc = walk_packet(walk, &cut, &packet);
         is_done = rc == CUNEI_REPLAY_DONE;
         done_thread = packet.head->thread;
         if (rc < 0)
@@ -261,6 +315,33 @@ static int replay_stream(struct cunei_replay_line *replay,
     }
     cunei_trace_reader_close(reader);
     cunei_walk_free(walk);
+    cunei_cut_fini(&cut);
+    return rc;
+}
+
+/* Damage is no error: it goes to `damage`. */
+static int replay_process(struct cunei_replay_line *replay, bool *has_any,
+                          struct cunei_trace_error *error, int *damage)
+{
+    const struct cunei_trace_process *process = replay->process;
+    int rc = 0;
+    uint8_t *functions = choose_functions(replay->options, process, has_any, &rc);
+    const struct cunei_cut_options selection = {.functions = functions,
+                                                .function_count =
+                                                    process->function_count,
+                                                .kinds = cunei_trace_kinds(process),
+                                                .until = UINT64_MAX};
+
+    for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
+        if (process->streams[j].stream_class != CUNEI_STREAM_EVENTS)
+            continue;
+        rc = replay_stream(replay, &process->streams[j], &selection, error);
+        if (rc == -EBADMSG) {
+            *damage = rc;
+            rc = 0;
+        }
+    }
+    free(functions);
     return rc;
 }
 
@@ -277,6 +358,7 @@ int cunei_replay_print(const struct cunei_trace *trace,
     const struct cunei_trace_error *first =
         cunei_trace_next_damage(trace, &options->processes, &(size_t){0});
     int rc = 0, damage = first ? -EBADMSG : 0;
+    bool has_any = false;
 
     if (first)
         *error = *first;
@@ -286,18 +368,12 @@ int cunei_replay_print(const struct cunei_trace *trace,
             continue;
         replay.process = process;
         cunei_tasks_fini(&replay.tasks); /* task numbers belong to a process */
-        for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
-            if (process->streams[j].stream_class != CUNEI_STREAM_EVENTS)
-                continue;
-            rc = replay_stream(&replay, &process->streams[j], error);
-            if (rc == -EBADMSG) {
-                damage = rc;
-                rc = 0;
-            }
-        }
+        rc = replay_process(&replay, &has_any, error, &damage);
     }
     cunei_replay_line_fini(&replay);
     if (rc == 0 && damage == 0 && !replay.is_found && options->thread)
         rc = -ESRCH;
+    if (rc == 0 && damage == 0 && !has_any && options->patterns.count > 0)
+        rc = -ENODATA;
     return rc < 0 ? rc : damage;
 }

@@ -9,6 +9,7 @@
 #include "report/replay_line.h"
 #include "report/replay_options.h"
 #include "trace/follow.h"
+#include "trace/packet_part.h"
 #include "trace/trace_begin.h"
 
 /* Of each stream's file at a time: its lines take thirty times the memory. */

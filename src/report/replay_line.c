@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/units.h"
+#include "model/facts/import_system.h"
 #include "report/replay_options.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -129,7 +129,9 @@ void cunei_replay_line_name(struct cunei_replay_line *replay, uint32_t function,
         cunei_trace_function(replay->process, function);
     struct cunei_buffer name = {0};
 
-    if (names)
+    if (names && !replay->options->no_fold && cunei_is_imported_module(names))
+        cunei_buffer_format(&name, "import %s", names->module);
+    else if (names)
         cunei_format_function(&name, names);
     cunei_replay_line_text(replay, ink, name.data ? name.data : "?", NAME_MIN);
     replay->line.failed |= name.failed;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/pattern.h"
 #include "text/style.h"
 #include "trace/process_choice.h"
 
@@ -17,6 +18,8 @@ struct cunei_replay_options {
     uint64_t from_ns;  /* since the trace's first event */
     uint64_t until_ns; /* UINT64_MAX: to the end */
     bool json;         /* one object per line and call, in the order of their ends */
+    bool no_fold;      /* show the import system */
+    struct cunei_patterns patterns; /* of functions to show */
     struct cunei_style style;
 };
 

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 
 #include "analysis/analyzer.h"
+#include "base/pattern.h"
 #include "report/notes.h"
 #include "report/report_json.h"
 #include "report/section.h"
 #include "report/sections.h"
+#include "report/shown_functions.h"
+#include "report/shown_tree.h"
 #include "report/title.h"
+#include "trace/project.h"
 
 /* What takes so much memory that JSON has it only where it is asked for. */
 #define COSTLY (CUNEI_REPORT_NEEDS_TREE | CUNEI_REPORT_NEEDS_EDGES)
@@ -37,16 +41,27 @@ static unsigned find_needs(const struct cunei_report_options *options)
     return needs;
 }
 
+/* Whether the section that is asked for leaves out what is folded. */
+static bool is_for_folding(const struct cunei_report_options *options)
+{
+    for (size_t i = 0; cunei_report_sections[i]; i++) {
+        if (options->sections[i].is_asked)
+            return cunei_report_sections[i]->folds;
+    }
+    return true;
+}
+
 /* Whether imports are shown instead of the import system. */
 static bool is_folded(const struct cunei_report_options *options)
 {
-    if (options->no_fold || options->json)
-        return false;
-    for (size_t i = 0; cunei_report_sections[i]; i++) {
-        if (options->sections[i].is_asked)
-            return cunei_report_sections[i]->folds_imports;
-    }
-    return true;
+    return !options->no_fold && !options->json && is_for_folding(options);
+}
+
+/* Whether the time of libraries is that of the project's functions that call them. */
+static bool is_own(const struct cunei_report_options *options)
+{
+    return cunei_patterns_have_project(&options->patterns) &&
+           (options->json || is_for_folding(options));
 }
 
 /* The index of the section to print; the one that is asked for wins. */
@@ -81,6 +96,23 @@ static int print_text(struct cunei_report *report)
     return rc < 0 ? rc : cunei_report_print_notes(report, &rows);
 }
 
+static int print_all(struct cunei_report *report)
+{
+    const struct cunei_report_options *options = report->options;
+    int rc = cunei_shown_tree_init(report);
+
+    if (rc == 0)
+        rc = cunei_shown_functions_init(report);
+    if (rc == 0 && options->begin)
+        options->begin(options->progress_context);
+    if (rc == 0)
+        rc = options->json ? cunei_report_print_json(report, find_needs(options))
+                           : print_text(report);
+    cunei_shown_functions_fini(report);
+    cunei_shown_tree_fini(report);
+    return rc;
+}
+
 struct cunei_analysis_options cunei_report_wanted(
     const struct cunei_report_options *options)
 {
@@ -88,7 +120,8 @@ struct cunei_analysis_options cunei_report_wanted(
 
     return (struct cunei_analysis_options){
         .processes = options->processes,
-        .tree = (needs & CUNEI_REPORT_NEEDS_TREE) || is_folded(options),
+        .tree =
+            (needs & CUNEI_REPORT_NEEDS_TREE) || is_folded(options) || is_own(options),
         .edges = needs & CUNEI_REPORT_NEEDS_EDGES,
         .user_events = needs & CUNEI_REPORT_NEEDS_USER_EVENTS,
         .lines = needs & CUNEI_REPORT_NEEDS_LINES,
@@ -97,34 +130,39 @@ struct cunei_analysis_options cunei_report_wanted(
     };
 }
 
+static const char *find_project(const struct cunei_analysis *analysis)
+{
+    const char *folder = NULL;
+
+    for (size_t i = 0; i < analysis->process_count && !folder; i++)
+        folder = cunei_project_folder(analysis->processes[i].process);
+    return folder;
+}
+
 int cunei_report_print_sum(const struct cunei_analysis *analysis,
-                           const struct cunei_report_options *options, FILE *out,
+                           const struct cunei_report_options *wanted, FILE *out,
                            struct cunei_trace_error *error)
 {
+    struct cunei_report_options options = *wanted;
     struct cunei_report report = {
-        .options = options,
+        .options = &options,
         .analysis = analysis,
         .duration_ns = cunei_analysis_duration_ns(analysis),
-        .waiting = cunei_waiting_of(analysis, options->idle),
+        .waiting = cunei_waiting_of(analysis, options.idle),
         .home = analysis->process_count > 0
                     ? &analysis->processes[0].process->description
                     : NULL,
         .out = out,
-        .is_folded = is_folded(options),
+        .is_folded = is_folded(&options),
+        .is_own = is_own(&options),
     };
 
-    int rc = cunei_imports_init(&report.imports, analysis);
-    if (rc < 0)
-        return rc;
-    if (options->begin)
-        options->begin(options->progress_context);
-    rc = options->json ? cunei_report_print_json(&report, find_needs(options))
-                       : print_text(&report);
+    options.patterns.project = find_project(analysis);
+    int rc = print_all(&report);
     if (rc == 0 && analysis->damage_count > 0) {
         *error = analysis->damages[0];
         rc = -EBADMSG;
     }
-    cunei_imports_fini(&report.imports);
     return rc;
 }
 

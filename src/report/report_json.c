@@ -2,6 +2,7 @@
 #include "report/report_json.h"
 
 #include "python/refusals.h"
+#include "report/kept.h"
 #include "report/section.h"
 #include "report/sections.h"
 #include "text/json.h"
@@ -21,6 +22,7 @@ static void put_refusals(const struct cunei_report *report, struct cunei_json *j
 static void put_head(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_analysis *analysis = report->analysis;
+    uint64_t complete_ns = cunei_report_complete_ns(analysis);
 
     cunei_json_number(json, "version", 1);
     cunei_json_number(json, "events", analysis->events);
@@ -28,7 +30,10 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "duration_ns", report->duration_ns);
     cunei_json_number(json, "threads_ns", report->waiting.threads_ns);
     cunei_json_number(json, "waiting_ns", report->waiting.waiting_ns);
+    cunei_json_number(json, "working_ns", report->waiting.base_ns);
     cunei_json_number(json, "begin_ns", analysis->begin_ns);
+    if (complete_ns > 0)
+        cunei_json_number(json, "complete_ns", complete_ns);
     cunei_json_number(json, "calls", analysis->calls);
     cunei_json_number(json, "resumes", analysis->resumes);
     cunei_json_number(json, "raised", analysis->raised);
@@ -53,6 +58,8 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
         cunei_json_text(json, NULL, analysis->damages[i].text);
     cunei_json_close(json, ']');
     put_refusals(report, json);
+    if (report->rates.put)
+        report->rates.put(report->rates.context, json);
 }
 
 int cunei_report_print_json(const struct cunei_report *report, unsigned contents)

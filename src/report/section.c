@@ -32,14 +32,6 @@ bool cunei_report_shows(const struct cunei_report *report, uint32_t function)
                                   names->qualname, names->file);
 }
 
-uint64_t cunei_report_self_ns(const struct cunei_report *report, uint32_t function)
-{
-    uint64_t self_ns = report->analysis->facts[function].self_ns;
-
-    return report->is_folded ? self_ns + report->imports.moved_ns[function + 1]
-                             : self_ns;
-}
-
 void cunei_report_name(const struct cunei_report *report, uint32_t function,
                        struct cunei_buffer *out)
 {

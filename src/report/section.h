@@ -24,12 +24,20 @@
 
 #include "analysis/analysis.h"
 #include "analysis/imports.h"
+#include "analysis/project_tree.h"
 #include "base/buffer.h"
 #include "report/report_options.h"
 #include "report/waiting.h"
 
 struct cunei_json;
 struct cunei_table;
+
+/* The numbers of functions as they are shown (report/shown_functions.h). */
+struct cunei_shown_functions {
+    struct cunei_analysis_function *facts; /* owned: by index of functions … */
+    bool *is_hidden;                       /* owned: it has no row … */
+    bool *is_package; /* owned: its row is that of all modules of its package */
+};
 
 /* What all sections get. */
 struct cunei_report {
@@ -39,10 +47,24 @@ struct cunei_report {
     const struct cunei_analysis *analysis;
     uint64_t duration_ns;
     struct cunei_waiting waiting;
+    struct cunei_tree *working; /* owned: the tree of the analysis without functions
+                                   that only wait or are excluded; NULL: it has none */
     struct cunei_imports imports;
-    bool is_folded; /* `imports` is shown instead of the import system */
+    struct cunei_project_tree project;
+    bool is_folded; /* `imports` is shown instead of the import system … */
+    bool is_own;    /* … and libraries are part of what `project` has */
+    const struct cunei_tree *tree; /* borrowed: what is shown of that tree */
+    struct cunei_shown_functions shown;
     const struct cunei_process *home; /* paths are relative to its directory; or NULL */
     FILE *out;
+    /* Put more into the JSON: behind its head, and behind the numbers of a function;
+     * NULL: nothing. */
+    struct {
+        const void *context;
+        void (*put)(const void *context, struct cunei_json *json);
+        void (*put_function)(const void *context, struct cunei_json *json,
+                             uint32_t function);
+    } rates;
 };
 
 /* The rows that a section has printed, of those that it has. */
@@ -64,7 +86,7 @@ struct cunei_report_section {
     const char *value;   /* what its option takes; NULL: it is a flag */
     bool is_repeatable;  /* its option takes a value each time it is given */
     bool is_recording;   /* `cunei run` has an option of this name for recording */
-    bool folds_imports;  /* it shows imports instead of the import system */
+    bool folds;          /* it leaves out the import system, and libraries */
     const char *help;    /* of its option; NULL: it has none */
     unsigned needs;      /* CUNEI_REPORT_NEEDS_… */
     unsigned needs_json; /* more of them, where it is asked for as JSON */
@@ -84,9 +106,6 @@ uint64_t cunei_report_limit(const struct cunei_report *report, uint64_t count);
 
 /* Whether the patterns let a function through. */
 bool cunei_report_shows(const struct cunei_report *report, uint32_t function);
-
-/* The self time of a function, with that of the import system where it is folded. */
-uint64_t cunei_report_self_ns(const struct cunei_report *report, uint32_t function);
 
 /* `qualname`, and `file:line`, of a function; "?" and nothing for UINT32_MAX. */
 void cunei_report_name(const struct cunei_report *report, uint32_t function,

@@ -12,8 +12,8 @@ struct cunei_analysis;
 struct cunei_waiting {
     uint64_t threads_ns; /* from the first event of each thread to its last */
     uint64_t waiting_ns;
-    uint64_t base_ns; /* what shares of self times are of: without waiting, unless
-                         `idle` */
+    uint64_t base_ns; /* what shares of self times are of: the time in which threads
+                         worked, or with `idle` all of it */
     uint32_t function_count; /* that waited */
 };
 

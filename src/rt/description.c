@@ -158,8 +158,8 @@ void cunei_description_end(struct cunei_recorder_state *recording,
     process->ended = true;
     process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
     process->interpreters = recording->interpreters;
-    process->taken = recording->lost_threads;
-    process->unheard = recording->unheard;
+    process->lost_threads = recording->lost_threads;
+    process->decorated_refusal = recording->decorated_refusal;
     process->end_ns = end->wall_ns;
     process->lost = live->counters[CUNEI_LIVE_LOST];
     process->lost_no_stream = live->counters[CUNEI_LIVE_LOST_NO_STREAM];

@@ -94,28 +94,32 @@ int cunei_folder_make_parent(const char *parent)
 }
 
 /* Without its parent. */
-static const char *name_of(const struct cunei_folder *folder)
+static const char *name_of(const char *path)
 {
-    return strrchr(folder->path, '/') + 1;
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
-/* Make the folder in the open directory `at`. */
-static int make(struct cunei_folder *folder, int at, const char *parent)
+/* Make the folder in the open directory `at`.  Its path, owned by the caller; NULL: see
+ * errno. */
+static char *make(int at, const char *parent)
 {
-    char host[65];
+    char host[65], name[128];
+    char *path = NULL;
+    int rc = -1;
 
     clean_host_name(host, sizeof(host));
-    for (unsigned n = 0;; n++) {
-        if (asprintf(&folder->path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
-            return -ENOMEM;
-        if (mkdirat(at, name_of(folder), FOLDER_MODE) == 0)
-            return 0;
-        int rc = -errno;
-        free(folder->path);
-        folder->path = NULL;
-        if (rc != -EEXIST)
-            return rc;
+    errno = EEXIST;
+    for (unsigned n = 0; rc < 0 && errno == EEXIST; n++) {
+        (void)snprintf(name, sizeof(name), "%s-%d-%u", host, (int)getpid(), n);
+        rc = mkdirat(at, name, FOLDER_MODE);
     }
+    if (rc == 0 && asprintf(&path, "%s/%s", parent, name) < 0) {
+        (void)unlinkat(at, name, AT_REMOVEDIR);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return path;
 }
 
 /*
@@ -148,7 +152,7 @@ static int identify(struct cunei_folder *folder, int at)
 {
     struct stat status;
 
-    int fd = cunei_safe_open_folder(at, name_of(folder), &status);
+    int fd = cunei_safe_open_folder(at, name_of(folder->path), &status);
     if (fd < 0)
         return fd;
     int rc = check_is_ours(fd, &status);
@@ -178,9 +182,9 @@ static int make_in_place(void *context)
     int rc = fstat(at, &status) < 0 ? -errno : 0;
     folder->parent = cunei_file_id_of(&status);
     if (rc == 0 && !folder->path)
-        rc = make(folder, at, place->parent);
+        folder->path = make(at, place->parent);
     if (rc == 0)
-        rc = identify(folder, at);
+        rc = folder->path ? identify(folder, at) : -errno;
     close(at);
     return rc;
 }
@@ -199,7 +203,7 @@ int cunei_folder_open(struct cunei_folder *folder, const char *parent,
 
 int cunei_folder_open_parent(const struct cunei_folder *folder)
 {
-    size_t size = (size_t)(name_of(folder) - folder->path) - 1;
+    size_t size = (size_t)(name_of(folder->path) - folder->path) - 1;
     char *path = size ? strndup(folder->path, size) : strdup("/");
 
     int fd = path ? cunei_safe_open_directory(path, &folder->parent) : -ENOMEM;

@@ -44,7 +44,7 @@ static void after_fork_in_child(void)
 {
     after_fork_in_parent(); /* the locks are held on both sides */
     cunei_thread_keep_own(watched);
-    watched->lost_threads = watched->unheard = 0;
+    watched->lost_threads = watched->decorated_refusal = 0;
     watched->interpreters = 0; /* the child has only the one that forked */
     if (!watched->on)
         return;

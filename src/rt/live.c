@@ -67,6 +67,19 @@ static void sweep(const char *directory)
     closedir(links);
 }
 
+/* What a killed process with the same number left is still found, by a longer name. */
+static void set_aside(const struct cunei_recorder_state *recording, const char *pointer)
+{
+    char *aside = NULL;
+
+    if (access(pointer, F_OK) == 0 &&
+        asprintf(&aside, "%s-%llx", pointer,
+                 (unsigned long long)recording->start.tick) >= 0) {
+        (void)rename(pointer, aside);
+        free(aside);
+    }
+}
+
 /* Let others find the live file by the process's number; a failure loses nothing. */
 static void point_to(struct cunei_recorder_state *recording)
 {
@@ -79,6 +92,7 @@ static void point_to(struct cunei_recorder_state *recording)
     if (asprintf(&pointer, "%s/%d", directory, (int)recording->pid) < 0)
         pointer = NULL;
     else if (asprintf(&target, "%s/%s", recording->folder.path, CUNEI_LIVE_NAME) >= 0) {
+        set_aside(recording, pointer);
         (void)unlink(pointer);
         (void)!symlink(target, pointer);
         free(target);

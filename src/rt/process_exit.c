@@ -9,7 +9,6 @@
  */
 #include "rt/process_exit.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -140,7 +140,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
         rc = cunei_live_create(&recording);
     if (rc == 0 && options->keep.size)
         rc = cunei_ring_create(&recording, &options->keep);
-    recording.lost_threads = recording.unheard = 0;
+    recording.lost_threads = recording.decorated_refusal = 0;
     cunei_description_adopt(&recording, process);
     if (rc == 0)
         rc = cunei_description_write(&recording);
@@ -288,9 +288,10 @@ void cunei_recorder_count_lost_threads(uint64_t count)
     atomic_fetch_add_explicit(&recording.lost_threads, count, memory_order_relaxed);
 }
 
-void cunei_recorder_set_unheard_reason(int reason)
+void cunei_recorder_set_decorated_refusal(int reason)
 {
-    atomic_store_explicit(&recording.unheard, (uint64_t)reason, memory_order_relaxed);
+    atomic_store_explicit(&recording.decorated_refusal, (uint64_t)reason,
+                          memory_order_relaxed);
 }
 
 uint32_t cunei_recorder_begin_event(void)

@@ -10,7 +10,6 @@
 #define CUNEI_RT_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "rt/recorder_hooks.h"
@@ -75,7 +74,7 @@ void cunei_recorder_count_lost_threads(uint64_t count);
 
 /* Why decorated functions are not recorded, in a recording of nothing else (see
  * python/refusal_reason.h). */
-void cunei_recorder_set_unheard_reason(int reason);
+void cunei_recorder_set_decorated_refusal(int reason);
 
 bool cunei_recorder_is_on(void);
 

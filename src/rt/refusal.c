@@ -60,15 +60,19 @@ static int leave_file(int directory, int64_t pid, int error)
     return 0;
 }
 
-static int leave_file_in(const char *path, const struct cunei_file_id *id, int64_t pid,
-                         int error)
+/* Whether there is a file now that the launcher reads. */
+static bool leave_own_file(const char *path, const struct cunei_file_id *id,
+                           int64_t pid, int error)
 {
+    struct stat status;
+
     int directory = cunei_safe_open_directory(path, id);
     if (directory < 0)
-        return directory;
-    int rc = leave_file(directory, pid, error);
+        return false;
+    bool is_left = leave_file(directory, pid, error) == 0;
+    bool is_own = fstat(directory, &status) == 0 && status.st_uid == geteuid();
     close(directory);
-    return rc;
+    return is_left && is_own;
 }
 
 /* -ENOTCONN: the launcher does not listen. */
@@ -94,7 +98,7 @@ static int send_message(const struct cunei_launcher *launcher, pid_t pid, int er
 
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
-    if (leave_file_in(session->directory, &session->directory_id, pid, error) < 0)
+    if (!leave_own_file(session->directory, &session->directory_id, pid, error))
         (void)send_message(&session->launcher, pid, error);
 }
 
@@ -225,23 +229,42 @@ static bool is_first(struct senders *senders, int fd, int64_t pid)
     return true;
 }
 
+/* The launcher at work. */
+struct receiver {
+    uint64_t secret;
+    int directory; /* -1: it is gone */
+    size_t files;  /* how many refusals come from files */
+    struct cunei_refusals *refusals;
+};
+
+/* Whether the process has left a file as well. */
+static bool has_file(const struct receiver *receiver, const struct message *message)
+{
+    const struct cunei_refusal *items = receiver->refusals->items;
+    bool has = false;
+
+    for (size_t i = 0; !has && i < receiver->files; i++)
+        has = items[i].pid == message->pid && items[i].reason == message->error;
+    return has;
+}
+
 /* Such a message is kept in the directory, where other commands find it. */
-static void add_message(int directory, const struct message *message,
-                        struct cunei_refusals *refusals)
+static void add_message(const struct receiver *receiver, const struct message *message)
 {
     bool is_reason = message->error > 0 && message->error <= CUNEI_REFUSAL_MAX;
 
-    cunei_refusals_add(refusals, message->pid, message->error);
-    if (directory >= 0 && is_reason)
-        (void)leave_file(directory, message->pid, (int)message->error);
+    if (has_file(receiver, message))
+        return;
+    cunei_refusals_add(receiver->refusals, message->pid, message->error);
+    if (receiver->directory >= 0 && is_reason)
+        (void)leave_file(receiver->directory, message->pid, (int)message->error);
 }
 
 /*
  * Connections that stay silent use up the time to wait; behind them, messages that have
  * arrived are still read.  Connections that keep coming are not read for ever.
  */
-static void receive_messages(int listener, uint64_t secret, int directory,
-                             struct cunei_refusals *refusals)
+static void receive_messages(int listener, const struct receiver *receiver)
 {
     uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC) + ALL_MS * CUNEI_NS_PER_MS;
     struct senders senders = {0};
@@ -253,9 +276,10 @@ static void receive_messages(int listener, uint64_t secret, int directory,
         uint64_t until_ns =
             cunei_clock_ns(CLOCK_MONOTONIC) + MESSAGE_MS * CUNEI_NS_PER_MS;
         struct message message = {0};
-        if (receive(fd, secret, until_ns < end_ns ? until_ns : end_ns, &message) &&
+        if (receive(fd, receiver->secret, until_ns < end_ns ? until_ns : end_ns,
+                    &message) &&
             is_first(&senders, fd, message.pid))
-            add_message(directory, &message, refusals);
+            add_message(receiver, &message);
         close(fd);
     }
     free(senders.items);
@@ -281,8 +305,9 @@ void cunei_refusal_receive(const char *path, const struct cunei_file_id *id,
 
     if (directory >= 0)
         read_files(directory, geteuid(), refusals);
+    const struct receiver receiver = {secret, directory, refusals->count, refusals};
     if (listener >= 0)
-        receive_messages(listener, secret, directory, refusals);
+        receive_messages(listener, &receiver);
     if (directory >= 0)
         close(directory);
 }

@@ -4,9 +4,9 @@
  * not print anything; the launcher prints the reasons at the end.
  *
  * A message is an empty file in the trace directory with the reason in its name.  If
- * the process cannot write there (another user's directory, another root, a read-only
- * disk), it sends the message to a socket of the launcher in the abstract namespace,
- * which needs no directory and no permission.
+ * the process cannot write there (another root, a read-only disk), or the directory is
+ * another user's, it sends the message to a socket of the launcher in the abstract
+ * namespace, which needs no directory and no permission.
  *
  * Every user of the machine can connect to such a socket and finds its name in
  * /proc/net/unix.  So a message begins with a secret that is in CUNEI_RECORD, and that

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "python/refusal_reason.h"
 #include "rt/ring_claim.h"
 #include "rt/state.h"
 #include "wire/keep.h"
@@ -68,6 +69,11 @@ static int make_in_memory(struct making *making)
     return rc < 0 ? rc : make(making);
 }
 
+static bool is_no_room(int rc)
+{
+    return rc == -ENOSPC || rc == -ENOMEM || rc == -EDQUOT || rc == -EFBIG;
+}
+
 int cunei_ring_create(struct cunei_recorder_state *recording,
                       const struct cunei_keep *keep)
 {
@@ -84,7 +90,7 @@ int cunei_ring_create(struct cunei_recorder_state *recording,
     if (rc < 0) {
         cunei_hidden_file_remove(&recording->ring_file);
         cunei_hidden_file_forget(&recording->ring_file);
-        return rc;
+        return is_no_room(rc) ? -CUNEI_REFUSAL_RING : rc;
     }
     struct cunei_ring *head = making.memory;
     head->version = CUNEI_WIRE_VERSION;

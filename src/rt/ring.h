@@ -18,7 +18,7 @@ struct cunei_packet;
 struct cunei_recorder_state;
 struct cunei_stream;
 
-/* Make the ring, all of it allocated; -ENOSPC, -ENOMEM: there is no room for it. */
+/* Make the ring, all of it allocated; -CUNEI_REFUSAL_RING: there is no room for it. */
 int cunei_ring_create(struct cunei_recorder_state *recording,
                       const struct cunei_keep *keep);
 

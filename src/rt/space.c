@@ -78,17 +78,29 @@ void cunei_space_close(struct cunei_space *space)
     space->mapped = NULL;
 }
 
+/* Whether that much may be used of a file system. */
+static int check(const struct statvfs *state, uint64_t size)
+{
+    uint64_t available = (uint64_t)state->f_bavail * state->f_frsize;
+    uint64_t total = (uint64_t)state->f_blocks * state->f_frsize;
+    uint64_t kept =
+        total / FREE_PARTS > FREE_BYTES_MIN ? total / FREE_PARTS : FREE_BYTES_MIN;
+    return available < kept || available - kept < size ? -ENOSPC : 0;
+}
+
 int cunei_space_check(struct cunei_folder *folder, uint64_t size)
 {
     struct statvfs state;
 
-    if (cunei_folder_space(folder, &state) < 0)
-        return 0; /* writing shows it */
-    uint64_t available = (uint64_t)state.f_bavail * state.f_frsize;
-    uint64_t total = (uint64_t)state.f_blocks * state.f_frsize;
-    uint64_t kept =
-        total / FREE_PARTS > FREE_BYTES_MIN ? total / FREE_PARTS : FREE_BYTES_MIN;
-    return available < kept || available - kept < size ? -ENOSPC : 0;
+    /* If it is not known, writing shows it. */
+    return cunei_folder_space(folder, &state) < 0 ? 0 : check(&state, size);
+}
+
+int cunei_space_check_directory(const char *path, uint64_t size)
+{
+    struct statvfs state;
+
+    return statvfs(path, &state) < 0 ? 0 : check(&state, size);
 }
 
 /* Memory that programs can still get, in bytes; UINT64_MAX: not known. */

@@ -45,6 +45,7 @@ int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
  * 0, -ENOSPC or -ENOMEM.  As much as above stays free, and half of the free memory.
  */
 int cunei_space_check(struct cunei_folder *folder, uint64_t size);
+int cunei_space_check_directory(const char *path, uint64_t size);
 int cunei_space_check_memory(uint64_t size);
 
 #endif

@@ -90,7 +90,7 @@ struct cunei_recorder_state {
     pid_t parent;                  /* its parent, if it has such a folder */
     _Atomic uint64_t interpreters; /* subinterpreters so far; they are not recorded */
     _Atomic uint64_t lost_threads; /* whose hook the program has removed */
-    _Atomic uint64_t unheard;      /* see struct cunei_process */
+    _Atomic uint64_t decorated_refusal; /* see struct cunei_process */
 };
 
 static inline bool cunei_recorder_is_full(const struct cunei_recorder_state *recording)

@@ -17,7 +17,6 @@
 #ifndef CUNEI_RT_STREAM_H
 #define CUNEI_RT_STREAM_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 #include "text/names.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -50,13 +49,14 @@ const char *cunei_format_file(const char *file, const struct cunei_process *proc
     static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
     const char *home = process ? below_home(file, process) : NULL;
 
-    if (home)
-        return home;
+    /* First, because a virtual environment is often in the working directory. */
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
         const char *at = strstr(file, roots[i]);
         if (at)
             return at + strlen(roots[i]);
     }
+    if (home)
+        return home;
     const char *library = strstr(file, "/lib/python3");
     const char *end = library ? strchr(library + strlen("/lib/python3"), '/') : NULL;
     return end ? end + 1 : file;

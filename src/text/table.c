@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/vector.h"
 #include "text/terminal_text.h"

@@ -44,6 +44,8 @@ void cunei_exit_words_format(const struct cunei_trace_process *process,
             cunei_buffer_append_text(out, " from its parent");
     } else if (process->state == CUNEI_TRACE_RUNNING)
         cunei_buffer_append_text(out, "recording");
+    else if (process->state == CUNEI_TRACE_SNAPSHOT)
+        cunei_buffer_append_text(out, "running");
     else if (process->state == CUNEI_TRACE_REPLACED)
         cunei_buffer_append_text(out, "execv");
     else if (process->state == CUNEI_TRACE_KILLED)

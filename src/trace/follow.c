@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "trace/file.h"
 #include "trace/follow_process.h"
+#include "trace/fork_names.h"
 #include "trace/process_folder.h"
 #include "trace/trace.h"
 
@@ -246,6 +247,8 @@ int cunei_trace_follow_poll(struct cunei_trace_follow *follow,
     }
     if (rc == 0 && has_ended)
         rc = cunei_trace_find_ends(&follow->trace);
+    if (rc == 0)
+        rc = cunei_fork_names_set(follow->trace.processes, follow->trace.process_count);
     if (rc != 0)
         return rc;
     if (follow->trace.process_count == 0)

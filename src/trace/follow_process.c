@@ -13,6 +13,7 @@
 #include "trace/live.h"
 #include "trace/process_choice.h"
 #include "trace/process_folder.h"
+#include "trace/process_streams.h"
 #include "trace/ring_streams.h"
 #include "trace/trace.h"
 #include "wire/process.h"
@@ -227,7 +228,7 @@ static int hand_ring_packet(void *context, struct cunei_packet *head)
     struct cunei_trace_process *process = cunei_follow_process_of(ring->poll);
     struct cunei_trace_stream *stream = NULL;
 
-    int rc = cunei_process_folder_add_stream(process, head->stream, &stream);
+    int rc = cunei_process_streams_add(process, head->stream, &stream);
     if (rc == 0)
         rc = reserve_streams(ring->follow, process);
     if (rc < 0)

@@ -11,6 +11,8 @@
 #include "trace/functions.h"
 #include "trace/ring.h"
 
+struct cunei_trace_choice;
+
 struct cunei_follow_process {
     bool is_chosen;
     bool has_ended;                      /* and all of it was handed out */

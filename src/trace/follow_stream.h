@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "trace/check.h"
-#include "trace/follow.h"
+#include "trace/packet_part.h"
 #include "trace/trace.h"
 #include "wire/packet.h"
 

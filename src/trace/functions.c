@@ -114,6 +114,7 @@ static int load_lines(struct cunei_trace_process *process,
                       struct cunei_trace_functions_place *place, struct list *list,
                       struct cunei_trace_error *error)
 {
+    static char nothing[1];
     struct cunei_metadata metadata;
     size_t size = 0, preamble = 0;
     char *text = NULL;
@@ -129,7 +130,7 @@ static int load_lines(struct cunei_trace_process *process,
         (void)cunei_trace_fail_to_read(error, rc, path);
     else {
         rc = keep(process, text, size);
-        text = size > 0 ? text : NULL;
+        text = size > 0 ? text : nothing;
         if (rc == 0 && place->offset == 0)
             rc = cunei_metadata_parse(&metadata, text, size, &preamble);
         if (rc == -EINVAL)

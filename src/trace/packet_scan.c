@@ -16,8 +16,7 @@ int cunei_trace_scan_open(struct cunei_trace_scan *scan,
 {
     *scan = (struct cunei_trace_scan){.uuid = process->metadata.uuid,
                                       .number = stream->number};
-    scan->fd =
-        cunei_trace_stream_open(process, stream, &scan->size);
+    scan->fd = cunei_trace_stream_open(process, stream, &scan->size);
     return scan->fd < 0 ? scan->fd : 0;
 }
 

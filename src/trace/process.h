@@ -23,6 +23,7 @@ enum cunei_trace_state {
     CUNEI_TRACE_EXITED,     /* with a status, by os._exit from C code for example */
     CUNEI_TRACE_TERMINATED, /* by a signal that its parent sent */
     CUNEI_TRACE_KILLED,     /* by another signal, or in an unknown way */
+    CUNEI_TRACE_SNAPSHOT,   /* it was running when a snapshot was made */
     CUNEI_TRACE_REPLACED,   /* because the process executed another program:
                                its description or a later folder of its host and pid
                                shows it */
@@ -49,7 +50,9 @@ struct cunei_trace_process {
     enum cunei_trace_state state;
     bool has_live; /* a live file is there; cunei_trace_recover folds it in */
     bool has_ring; /* a ring is there; cunei_trace_recover makes stream files of it */
-    uint64_t until; /* tick: later events are left out; UINT64_MAX: none is */
+    uint64_t from; /* tick: packets that end before it are not wanted */
+    uint64_t last_tick;     /* of what was seen when it was opened; 0: nothing was */
+    uint64_t until;         /* tick: later events are left out; UINT64_MAX: none is */
     uint64_t complete_from; /* tick: of a ring, events up to here may be missing */
     struct cunei_metadata metadata;
     struct cunei_process description; /* empty but for pid where there is none; while

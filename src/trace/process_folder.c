@@ -22,7 +22,9 @@
 #include "trace/packet_scan.h"
 #include "trace/packet_trim.h"
 #include "trace/process.h"
+#include "trace/process_streams.h"
 #include "trace/ring_streams.h"
+#include "trace/view.h"
 #include "trace/writer_alive.h"
 #include "wire/live_place.h"
 #include "wire/ring.h"
@@ -110,51 +112,14 @@ static int compare_streams(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static struct cunei_trace_stream *find_stream(const struct cunei_trace_process *process,
-                                              uint64_t number)
-{
-    for (size_t i = 0; i < process->stream_count; i++) {
-        if (process->streams[i].number == number)
-            return &process->streams[i];
-    }
-    return NULL;
-}
-
-/* Slots are found by number, in order, before files are: a stream is added once. */
-static int add_stream(struct cunei_trace_process *process, uint64_t number)
-{
-    char name[32];
-
-    if (!CUNEI_VECTOR_RESERVE_ONE(process->streams, process->stream_count))
-        return -ENOMEM;
-    (void)snprintf(name, sizeof(name), "s%" PRIu64, number);
-    char *path = cunei_trace_path(process->path, name);
-    if (!path)
-        return -ENOMEM;
-    process->streams[process->stream_count++] =
-        (struct cunei_trace_stream){.path = path, .number = number};
-    return 0;
-}
-
-int cunei_process_folder_add_stream(struct cunei_trace_process *process,
-                                    uint64_t number,
-                                    struct cunei_trace_stream **stream)
-{
-    int rc = find_stream(process, number) ? 0 : add_stream(process, number);
-
-    if (rc == 0)
-        *stream = find_stream(process, number);
-    return rc;
-}
-
 int cunei_process_folder_add_slots(struct cunei_trace_process *process,
                                    const struct cunei_trace_live *live, uint32_t first)
 {
     for (uint32_t i = first; live->is_whole && i < live->stream_count; i++) {
-        int rc = add_stream(process, i);
+        struct cunei_trace_stream *stream = NULL;
+        int rc = cunei_process_streams_add(process, i, &stream);
         if (rc == 0)
-            rc = cunei_trace_live_class(
-                live, i, &process->streams[process->stream_count - 1].stream_class);
+            rc = cunei_trace_live_class(live, i, &stream->stream_class);
         if (rc < 0)
             return rc;
     }
@@ -253,18 +218,26 @@ int cunei_process_folder_add_files(struct cunei_trace_process *process,
         return cunei_trace_fail(error, -errno, "'%s' cannot be listed", process->path);
     for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
         int64_t number = stream_number(entry->d_name);
-        if (number >= 0 && !find_stream(process, (uint64_t)number))
-            rc = add_stream(process, (uint64_t)number);
+        struct cunei_trace_stream *stream = NULL;
+        if (number >= 0)
+            rc = cunei_process_streams_add(process, (uint64_t)number, &stream);
     }
     closedir(folder);
     return rc;
+}
+
+static void note_last(struct cunei_trace_process *process,
+                      const struct cunei_packet *packet)
+{
+    if (packet->timestamp_end > process->last_tick)
+        process->last_tick = packet->timestamp_end;
 }
 
 /*
  * How far a file is whole, and its last sequence number.  While nothing can be torn
  * only the first head is looked at; the reader reports what it finds later.
  */
-static int measure(const struct cunei_trace_process *process,
+static int measure(struct cunei_trace_process *process,
                    struct cunei_trace_stream *stream, bool *has_packets, uint64_t *last)
 {
     struct cunei_trace_scan scan;
@@ -283,6 +256,7 @@ static int measure(const struct cunei_trace_process *process,
             break;
         *has_packets = true;
         *last = scan.head.sequence;
+        note_last(process, &scan.head);
         stream->stream_class = (enum cunei_stream_class)scan.head.stream_class;
         if (process->state == CUNEI_TRACE_ENDED && !process->has_live)
             break;
@@ -295,21 +269,6 @@ static int measure(const struct cunei_trace_process *process,
         stream->size = scan.size;
     cunei_trace_scan_close(&scan);
     return rc > 0 ? 0 : rc;
-}
-
-void cunei_process_folder_drop_written(struct cunei_trace_stream *stream,
-                                       uint64_t last)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        if (stream->live[i] && stream->live[i]->sequence <= last) {
-            free(stream->live[i]);
-            stream->live[i] = NULL;
-        }
-    }
-    if (!stream->live[0]) {
-        stream->live[0] = stream->live[1];
-        stream->live[1] = NULL;
-    }
 }
 
 static int measure_streams(struct cunei_trace_process *process,
@@ -325,7 +284,7 @@ static int measure_streams(struct cunei_trace_process *process,
         if (rc < 0)
             return cunei_trace_fail_to_read(error, rc, stream->path);
         if (has_packets)
-            cunei_process_folder_drop_written(stream, last);
+            cunei_process_streams_drop_written(stream, last);
     }
     return 0;
 }
@@ -353,9 +312,12 @@ static void close_packets(struct cunei_trace_process *process)
             struct cunei_packet **live = &process->streams[i].live[j];
             if (!*live)
                 continue;
-            if (cunei_trace_packet_trim(*live, process->until))
+            /* A function is defined after the clock of its first event was read. */
+            bool is_cut = process->streams[i].stream_class == CUNEI_STREAM_EVENTS;
+            if (!is_cut || cunei_trace_packet_trim(*live, process->until)) {
                 close_packet(process, *live);
-            else {
+                note_last(process, *live);
+            } else {
                 free(*live);
                 *live = NULL;
             }
@@ -363,23 +325,45 @@ static void close_packets(struct cunei_trace_process *process)
     }
 }
 
+static uint64_t ticks_of(const struct cunei_trace_process *process, uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * process->metadata.frequency /
+                      CUNEI_NS_PER_S);
+}
+
+/* The tick at a wall clock; 0: before the trace. */
+static uint64_t tick_at(const struct cunei_trace_process *process, uint64_t wall_ns)
+{
+    uint64_t origin_ns = cunei_metadata_wall_ns(&process->metadata, 0);
+
+    return wall_ns > origin_ns ? ticks_of(process, wall_ns - origin_ns) : 0;
+}
+
 /* What is wanted of a process, in its ticks. */
 static struct cunei_trace_window find_window(const struct cunei_trace_process *process,
                                              const struct cunei_trace_live *live,
                                              const struct cunei_trace_view *view)
 {
+    uint64_t base = live->head.base, last = ticks_of(process, view->last_ns);
     struct cunei_trace_window window = {.until = UINT64_MAX};
-    unsigned __int128 last = (unsigned __int128)view->last_ns *
-                             process->metadata.frequency / CUNEI_NS_PER_S;
 
     if (view->has_until && process->state == CUNEI_TRACE_RUNNING && live->is_whole &&
-        cunei_trace_is_this_boot(live->head.boot_id))
-        window.until = view->until_counter > live->head.base
-                           ? view->until_counter - live->head.base
-                           : 0;
-    if (last > 0 && last < window.until && window.until < UINT64_MAX)
-        window.from = window.until - (uint64_t)last;
+        cunei_trace_is_this_boot(live->head.boot_id)) {
+        window.until = view->until_counter > base ? view->until_counter - base : 0;
+        window.from = last > 0 && last < window.until ? window.until - last : 0;
+    } else if (view->from_ns)
+        window.from = tick_at(process, view->from_ns);
     return window;
+}
+
+/* Since when nothing is missing; what was missing before it began is of no concern. */
+static void note_complete(struct cunei_trace_process *process)
+{
+    uint64_t complete_ns =
+        cunei_metadata_wall_ns(&process->metadata, process->complete_from);
+
+    if (process->complete_from && complete_ns > process->description.start_ns)
+        process->description.complete_ns = complete_ns;
 }
 
 /* After the live packets were copied: what was in a buffer is there, or in the ring. */
@@ -389,12 +373,14 @@ static int load_ring(struct cunei_trace_process *process,
 {
     struct cunei_trace_window window = find_window(process, live, view);
 
+    process->from = window.from;
     process->until = window.until;
+    if (window.from)
+        process->complete_from = window.from;
     if (view->without_ring)
         return cunei_trace_ring_streams_find(process);
-    return cunei_trace_ring_streams_load(process, &window,
-                                         view->has_ring_folder ? view->ring_folder
-                                                               : -1);
+    return cunei_trace_ring_streams_load(
+        process, &window, view->has_ring_folder ? view->ring_folder : -1);
 }
 
 /*
@@ -420,6 +406,8 @@ enum cunei_trace_state cunei_process_folder_state(
 {
     if (is_alive)
         return CUNEI_TRACE_RUNNING;
+    if (process->description.running)
+        return CUNEI_TRACE_SNAPSHOT;
     /* Without a description it is unknown whether it was killed. */
     bool is_described = process->description.start_ns != 0;
     if (process->description.ended || (!live->file.is_there && !is_described))
@@ -470,6 +458,8 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
         rc = cunei_trace_functions_load(process, live, error);
     if (rc == 0)
         close_packets(process);
+    if (rc == 0)
+        note_complete(process);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 
 struct cunei_trace_error;
 struct cunei_trace_live;
+struct cunei_trace_view;
 
 /* Whether a folder is one: it holds metadata.  Negative errno if that is unknown.
  */
@@ -20,26 +21,6 @@ int cunei_process_folder_is_one(const char *path);
  * there before that, so that a folder with packets and without metadata has lost it.
  */
 bool cunei_process_folder_has_packets(int at, const char *path);
-
-/* How to look at a process. */
-struct cunei_trace_view {
-    bool without_ring;      /* only find out whether it has one */
-    bool has_ring_folder;   /* make stream files of the ring … */
-    int ring_folder;        /* … here, instead of copies in memory */
-    bool has_until;         /* of a running process, leave out events … */
-    uint64_t until_counter; /* … after this, on the counter of the machine */
-    uint64_t last_ns;       /* and packets that end longer before; 0: none */
-};
-
-/* The stream with this number, added if it is new. */
-int cunei_process_folder_add_stream(struct cunei_trace_process *process,
-                                    uint64_t number,
-                                    struct cunei_trace_stream **stream);
-
-/* Forget the live packets of a stream that are also in its file, up to a sequence
- * number. */
-void cunei_process_folder_drop_written(struct cunei_trace_stream *stream,
-                                       uint64_t last);
 
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
                               const struct cunei_trace_view *view,

@@ -20,6 +20,7 @@
 #include "trace/functions.h"
 #include "trace/live.h"
 #include "trace/process_folder.h"
+#include "trace/view.h"
 #include "trace/writer_alive.h"
 #include "wire/ring.h"
 #include "wire/temporary_name.h"
@@ -339,7 +340,8 @@ static int write_ring(struct work *work)
     process.state = work->process.state;
     for (size_t i = 0; i < process.stream_count; i++) {
         work->recovery->packets += process.streams[i].packets;
-        work->recovery->bytes += process.streams[i].is_kept ? process.streams[i].size : 0;
+        work->recovery->bytes +=
+            process.streams[i].is_kept ? process.streams[i].size : 0;
     }
     cunei_process_folder_close(&work->process);
     work->process = process;
@@ -364,10 +366,10 @@ static int remove_ring(struct work *work)
 
 static int remove_live(struct work *work)
 {
-    return work->live.file.is_there ? remove_hidden(work, &work->live.file,
-                                                    CUNEI_LIVE_NAME,
-                                                    work->live.is_whole)
-                                    : 0;
+    return work->live.file.is_there
+               ? remove_hidden(work, &work->live.file, CUNEI_LIVE_NAME,
+                               work->live.is_whole)
+               : 0;
 }
 
 static bool is_elsewhere(const struct work *work)
@@ -394,8 +396,8 @@ static int has_torn_line(const struct work *work)
 
 static bool needs_repair(const struct work *work)
 {
-    bool needs = work->process.has_live || work->process.has_ring ||
-                 has_torn_line(work) > 0;
+    bool needs =
+        work->process.has_live || work->process.has_ring || has_torn_line(work) > 0;
 
     for (size_t i = 0; i < work->process.stream_count; i++)
         needs |= work->process.streams[i].torn > 0;

@@ -14,7 +14,6 @@
 #define CUNEI_TRACE_RECOVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/trace.h"

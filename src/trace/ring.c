@@ -65,6 +65,18 @@ static int read_table(struct cunei_trace_ring *ring)
     return 0;
 }
 
+/* After the table: what is not in it was noted before it was overwritten. */
+static int read_overwritten(struct cunei_trace_ring *ring)
+{
+    struct cunei_ring head;
+
+    atomic_thread_fence(memory_order_acquire);
+    int rc = read_whole(ring, &head, sizeof(head), 0);
+    if (rc > 0)
+        ring->complete_from = head.overwritten_end;
+    return rc < 0 ? rc : 0;
+}
+
 int cunei_trace_ring_open(struct cunei_trace_ring *ring,
                           const struct cunei_trace_process *process)
 {
@@ -78,7 +90,8 @@ int cunei_trace_ring_open(struct cunei_trace_ring *ring,
         rc > 0 && check_ring(&ring->head, ring->file.size, process->metadata.uuid);
     if (rc > 0 && ring->is_whole)
         rc = read_table(ring);
-    ring->complete_from = ring->head.overwritten_end;
+    if (rc == 0 && ring->is_whole)
+        rc = read_overwritten(ring);
     return rc < 0 ? rc : 0;
 }
 
@@ -187,18 +200,6 @@ static int list_packets(const struct cunei_trace_ring *ring, uint64_t from,
     return 0;
 }
 
-/* What was overwritten while the packets were copied, last of all. */
-static int read_end(struct cunei_trace_ring *ring)
-{
-    struct cunei_ring head;
-
-    atomic_thread_fence(memory_order_acquire);
-    int rc = read_whole(ring, &head, sizeof(head), 0);
-    if (rc > 0)
-        ring->complete_from = head.overwritten_end;
-    return rc < 0 ? rc : 0;
-}
-
 int cunei_trace_ring_read(struct cunei_trace_ring *ring, uint64_t from,
                           int (*take)(void *context, struct cunei_packet *packet),
                           void *context)
@@ -215,10 +216,13 @@ int cunei_trace_ring_read(struct cunei_trace_ring *ring, uint64_t from,
         rc = -ENOMEM;
     for (size_t i = 0; rc >= 0 && i < count; i++) {
         rc = cunei_trace_ring_copy(ring, positions[i], packet);
+        uint64_t end = ring->table[positions[i] % ring->head.block_count].end;
+        if (rc == 0 && end > ring->complete_from)
+            ring->complete_from = end;
         if (rc > 0)
             rc = take(context, packet);
     }
     free(packet);
     free(positions);
-    return rc < 0 ? rc : read_end(ring);
+    return rc < 0 ? rc : 0;
 }

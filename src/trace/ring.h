@@ -28,7 +28,7 @@ struct cunei_trace_ring {
     struct cunei_ring head;         /* a copy */
     struct cunei_ring_block *table; /* owned: a copy; of head.block_count blocks */
     uint64_t last_end;              /* the latest end of a packet, by the table */
-    /* No event after this tick was overwritten, as of the last read; 0: none was. */
+    /* No event after this tick is missing in what is handed out; 0: none is. */
     uint64_t complete_from;
 };
 

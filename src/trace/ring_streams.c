@@ -13,7 +13,7 @@
 #include "trace/file.h"
 #include "trace/packet_trim.h"
 #include "trace/process.h"
-#include "trace/process_folder.h"
+#include "trace/process_streams.h"
 #include "trace/ring.h"
 #include "wire/live.h"
 
@@ -57,7 +57,7 @@ static int begin_stream(struct making *making, uint64_t number)
 {
     struct cunei_trace_stream *stream = NULL;
 
-    int rc = cunei_process_folder_add_stream(making->process, number, &stream);
+    int rc = cunei_process_streams_add(making->process, number, &stream);
     if (rc < 0)
         return rc;
     int fd = open_stream(making, stream);
@@ -81,8 +81,8 @@ static int add_packet(void *context, struct cunei_packet *packet)
     if (!is_in_order(stream, packet) ||
         !cunei_trace_packet_trim(packet, making->window->until))
         return 0;
-    int rc = stream->size == 0 && stream->fd < 0 ? begin_stream(making, packet->stream)
-                                                 : 0;
+    int rc =
+        stream->size == 0 && stream->fd < 0 ? begin_stream(making, packet->stream) : 0;
     if (rc == 0)
         rc = cunei_trace_file_write(stream->fd, packet, packet->packet_bits / 8,
                                     stream->size);
@@ -111,7 +111,7 @@ static void hand_over(struct making *making)
         stream->is_kept = true;
         stream->fd = made->fd;
         made->fd = -1;
-        cunei_process_folder_drop_written(stream, made->last_sequence);
+        cunei_process_streams_drop_written(stream, made->last_sequence);
     }
 }
 
@@ -164,11 +164,12 @@ static uint64_t wanted_from(const struct cunei_trace_process *process,
 
 int cunei_trace_ring_streams_find(struct cunei_trace_process *process)
 {
-    struct cunei_trace_hidden file;
+    struct cunei_trace_ring ring;
 
-    int rc = cunei_trace_hidden_open(&file, CUNEI_RING_NAME, process);
-    process->has_ring = file.is_there;
-    cunei_trace_hidden_close(&file);
+    int rc = cunei_trace_ring_open(&ring, process);
+    process->has_ring = ring.file.is_there;
+    process->last_tick = ring.last_end;
+    cunei_trace_ring_close(&ring);
     return rc;
 }
 
@@ -181,8 +182,11 @@ int cunei_trace_ring_streams_load(struct cunei_trace_process *process,
     int rc = cunei_trace_ring_open(&ring, process);
     process->has_ring = ring.file.is_there;
     if (rc == 0 && ring.is_whole) {
-        rc = make_streams(&making, &ring, wanted_from(process, &ring, window));
-        process->complete_from = ring.complete_from;
+        process->from = wanted_from(process, &ring, window);
+        rc = make_streams(&making, &ring, process->from);
+        process->complete_from =
+            ring.complete_from > process->from ? ring.complete_from : process->from;
+        process->last_tick = ring.last_end;
     }
     cunei_trace_ring_close(&ring);
     return rc;

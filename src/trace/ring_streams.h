@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The streams that a ring holds, made as their files would be: into memory for a reader,
- * or into files.  While there is a ring, it holds all events of its process: a file of
- * such a stream is what an interrupted recovery left, and is not read.
+ * The streams that a ring holds, made as their files would be: into memory for a
+ * reader, or into files.  While there is a ring, it holds all events of its process: a
+ * file of such a stream is what an interrupted recovery left, and is not read.
  */
 #ifndef CUNEI_TRACE_RING_STREAMS_H
 #define CUNEI_TRACE_RING_STREAMS_H

@@ -12,7 +12,9 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "trace/file.h"
+#include "trace/fork_names.h"
 #include "trace/process_folder.h"
+#include "trace/view.h"
 
 static int add_process(struct cunei_trace *trace, const char *path,
                        const struct cunei_trace_view *view,
@@ -75,8 +77,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
 static bool has_lost_events(const struct cunei_trace_process *process)
 {
     if (process->state != CUNEI_TRACE_ENDED || process->has_ring ||
-        process->description.lost > 0 ||
-        process->description.write_cpu_ns == 0)
+        process->description.lost > 0 || process->description.write_cpu_ns == 0)
         return false;
     for (size_t i = 0; i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
@@ -95,7 +96,8 @@ static int find_lost_events(struct cunei_trace *trace)
             continue;
         (void)cunei_trace_fail(&error, -EBADMSG, "the streams of '%s' are missing",
                                trace->processes[i].path);
-        rc = cunei_trace_add_damage(trace, cunei_trace_folder(&trace->processes[i]), &error);
+        rc = cunei_trace_add_damage(trace, cunei_trace_folder(&trace->processes[i]),
+                                    &error);
     }
     return rc;
 }
@@ -244,7 +246,8 @@ static int relate_processes(struct cunei_trace *trace)
 {
     qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
           compare_processes);
-    return cunei_trace_find_ends(trace);
+    int rc = cunei_trace_find_ends(trace);
+    return rc < 0 ? rc : cunei_fork_names_set(trace->processes, trace->process_count);
 }
 
 int cunei_trace_open(struct cunei_trace *trace, const char *path,

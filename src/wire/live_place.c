@@ -46,7 +46,8 @@ static bool is_in_memory(const char *path)
     uint64_t user = 0;
 
     return take_word(&path, "/dev/shm/cunei-") && take_number(&path, &user) &&
-           (take_word(&path, "/live-") || take_word(&path, "/ring-")) && *path && !strchr(path, '/');
+           (take_word(&path, "/live-") || take_word(&path, "/ring-")) && *path &&
+           !strchr(path, '/');
 }
 
 int cunei_live_place_parse(struct cunei_live_place *place, const char *text,

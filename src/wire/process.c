@@ -27,9 +27,10 @@ static const struct field {
     {                                                            \
 #name, kind, false, offsetof(struct cunei_process, name) \
     }
-#define CHANGING(kind, name)                                    \
-    {                                                           \
-#name, kind, true, offsetof(struct cunei_process, name) \
+#define CHANGING(kind, name) CHANGING_AS(kind, #name, name)
+#define CHANGING_AS(kind, key, name)                          \
+    {                                                         \
+        key, kind, true, offsetof(struct cunei_process, name) \
     }
     FIELD(FIELD_NUMBER, pid),
     FIELD(FIELD_NUMBER, parent),
@@ -39,6 +40,9 @@ static const struct field {
     FIELD(FIELD_NUMBER, budget),
     FIELD(FIELD_NUMBER, keep),
     FIELD(FIELD_NUMBER, keep_ns),
+    FIELD(FIELD_NUMBER, snapshot_ns),
+    FIELD(FIELD_NUMBER, complete_ns),
+    FIELD(FIELD_FLAG, running),
     FIELD(FIELD_FLAG, started_inside),
     FIELD(FIELD_FLAG, forked),
     FIELD(FIELD_FLAG, c_calls),
@@ -47,6 +51,7 @@ static const struct field {
     FIELD(FIELD_TEXT, instrumenter),
     FIELD(FIELD_TEXT, executable),
     FIELD(FIELD_TEXT, directory),
+    FIELD(FIELD_TEXT, project),
     FIELD(FIELD_TEXT, parent_folder),
     CHANGING(FIELD_TEXT, name),
     CHANGING(FIELD_TEXT, became),
@@ -62,8 +67,8 @@ static const struct field {
     CHANGING(FIELD_NUMBER, stop_errno),
     CHANGING(FIELD_FLAG, full),
     CHANGING(FIELD_NUMBER, interpreters),
-    CHANGING(FIELD_NUMBER, taken),
-    CHANGING(FIELD_NUMBER, unheard),
+    CHANGING_AS(FIELD_NUMBER, "taken", lost_threads),
+    CHANGING_AS(FIELD_NUMBER, "unheard", decorated_refusal),
     CHANGING(FIELD_NUMBER, exit_status),
     CHANGING(FIELD_FLAG, left),
     CHANGING(FIELD_FLAG, exited),
@@ -72,6 +77,7 @@ static const struct field {
     CHANGING(FIELD_FLAG, ended),
 #undef FIELD
 #undef CHANGING
+#undef CHANGING_AS
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
@@ -258,6 +264,7 @@ void cunei_process_fini(struct cunei_process *process)
     free(process->instrumenter);
     free(process->executable);
     free(process->directory);
+    free(process->project);
     free(process->name);
     free(process->parent_folder);
     free(process->became);

@@ -44,6 +44,9 @@ struct cunei_process {
     uint64_t budget;        /* for both, in millionths of the run time; 0: no limit */
     uint64_t keep;          /* bytes of the ring (wire/ring.h); 0: all is kept … */
     uint64_t keep_ns;       /* … and the time that was asked for; 0: none */
+    uint64_t snapshot_ns;   /* wall clock: of the snapshot that this is part of */
+    uint64_t complete_ns;   /* wall clock: events before may be missing; 0: none */
+    bool running;           /* when the snapshot was made */
     uint64_t stop_errno;    /* of a write that failed; 0: none, or --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */
@@ -56,15 +59,16 @@ struct cunei_process {
     uint64_t cpu_ns;       /* since then, up to end_ns */
     uint64_t interpreters; /* subinterpreters that were not recorded */
     bool c_calls;          /* calls of C functions are recorded */
-    uint64_t taken;        /* threads in which the program replaced our hook */
+    uint64_t lost_threads; /* in which the program replaced our hook */
     /* Why decorated functions were not recorded, if only they should have been
      * (python/refusal_reason.h); 0: they were. */
-    uint64_t unheard;
+    uint64_t decorated_refusal;
     char *host;         /* owned, as all that follow; NULL where unknown */
     char *python;       /* "CPython 3.13.0" */
     char *instrumenter; /* python/instrumenter.h */
     char *executable;
     char *directory;     /* the working directory */
+    char *project;       /* the folder of the program's project, from the launcher */
     char *name;          /* what multiprocessing calls it */
     char *parent_folder; /* of the process that it was forked from, or started below */
     char *became;        /* the program that it last tried to become by os.exec… */

@@ -58,6 +58,8 @@ void cunei_record_env_format(const struct cunei_record_env *session,
         cunei_buffer_format(out, " device=%" PRIu64 " inode=%" PRIu64,
                             (uint64_t)session->directory_id.device,
                             (uint64_t)session->directory_id.inode);
+    if (session->project)
+        format_text(out, "project", session->project);
     if (session->frequency)
         cunei_buffer_format(out, " freq=%" PRIu64, session->frequency);
     if (session->max_bytes)
@@ -106,17 +108,24 @@ static int parse_number(const char *text, uint64_t *number)
     return 0;
 }
 
+/* An absolute path, once. */
+static int parse_folder(char **folder, const char *value)
+{
+    if (value[0] != '/' || *folder)
+        return -EINVAL;
+    *folder = strdup(value);
+    return *folder ? 0 : -ENOMEM;
+}
+
 static int parse_word(struct cunei_record_env *session, const char *key,
                       const char *value)
 {
     uint64_t number = 0;
 
-    if (strcmp(key, "dir") == 0) {
-        if (value[0] != '/' || session->directory)
-            return -EINVAL;
-        session->directory = strdup(value);
-        return session->directory ? 0 : -ENOMEM;
-    }
+    if (strcmp(key, "dir") == 0)
+        return parse_folder(&session->directory, value);
+    if (strcmp(key, "project") == 0)
+        return parse_folder(&session->project, value);
     if (strcmp(key, "include") == 0 || strcmp(key, "exclude") == 0)
         return cunei_patterns_add(&session->patterns, key[0] == 'i', value, NULL, 0);
     if (strcmp(key, "args") == 0)
@@ -209,6 +218,7 @@ int cunei_record_env_parse(struct cunei_record_env *session, const char *text)
 void cunei_record_env_fini(struct cunei_record_env *session)
 {
     free(session->directory);
+    free(session->project);
     cunei_patterns_fini(&session->patterns);
     cunei_patterns_fini(&session->arguments);
     cunei_patterns_fini(&session->results);

@@ -10,9 +10,9 @@
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
  *     device=65025 inode=1316 lines=app:solve instrumenter=profile budget=50000
  *     socket=81 secret=1729 keep=268435456 keepns=30000000000 keepmemory=1
+ *     project=/home/ann/shop
  *
- * An unknown key, another version or a directory that is not an absolute path is
- * -EINVAL.
+ * An unknown key, another version or a folder that is not an absolute path is -EINVAL.
  */
 #ifndef CUNEI_WIRE_RECORD_ENV_H
 #define CUNEI_WIRE_RECORD_ENV_H
@@ -45,6 +45,7 @@ struct cunei_launcher {
 
 struct cunei_record_env {
     char *directory;                   /* owned: the trace directory, absolute */
+    char *project;                     /* owned: the folder of the program's project */
     struct cunei_file_id directory_id; /* all 0: not known */
     uint64_t frequency;                /* ticks per second; 0: not measured yet */
     uint64_t max_bytes;                /* of the whole recording; 0: no limit */

@@ -25,9 +25,9 @@
  *     4. publishes: its claim in each block becomes CUNEI_RING_WHOLE.
  *
  * A packet begins in a block whose claim is whole, and of a position at that block; it
- * is whole as long as all of its blocks have that claim.  A reader copies it, looks at
- * the claims before and after the copy, and at `overwritten_end` last of all: no event
- * after that tick is missing, but for those counted as lost.
+ * is whole as long as all of its blocks have that claim.  A reader copies the table,
+ * then reads `overwritten_end`: packets that end later are in the table.  It copies a
+ * packet, and looks at its claims again: if they changed, the packet is overwritten.
  *
  * Until a packet is whole in the ring, it is in the live file.  Readers believe nothing
  * in either.  A change in this file is a change of CUNEI_WIRE_VERSION.

@@ -90,6 +90,12 @@ def installed(folder):
     return Cunei(python, executable, work, environment)
 
 
+@pytest.fixture(scope="session")
+def install():
+    """`installed`, for fixtures that make their own folders."""
+    return installed
+
+
 @pytest.fixture
 def cunei(tmp_path):
     return installed(tmp_path)

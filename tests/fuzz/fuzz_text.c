@@ -6,6 +6,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "fuzz.h"
+#include "text/redact.h"
 #include "wellformed.h"
 
 static void check_same(struct cunei_buffer *out, size_t length, const uint8_t *data,
@@ -62,6 +63,29 @@ static void check_characters(const uint8_t *data, size_t size)
     FUZZ_CHECK(is_cut_between);
 }
 
+static size_t count_lines(const char *text, size_t size)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < size; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+/* Every line of source stays in its place. */
+static void check_redaction(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct cunei_buffer source = {0}, redacted = {0};
+
+    cunei_redact_source(&source, text, size);
+    FUZZ_CHECK(count_lines(source.data, source.size) == count_lines(text, size));
+    cunei_redact_text(&redacted, text, size);
+    FUZZ_CHECK(!source.failed && !redacted.failed);
+    cunei_buffer_fini(&source);
+    cunei_buffer_fini(&redacted);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy =
@@ -73,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_quotes(copy, size);
     check_json(copy, size);
     check_characters(copy, size);
+    check_redaction(copy, size);
     free(copy);
     return 0;
 }

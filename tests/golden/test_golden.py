@@ -13,6 +13,7 @@ import sys
 
 import pytest
 import stories
+from library_story import library
 
 HERE = pathlib.Path(__file__).parent
 BESIDE = pathlib.Path(sys.executable).parent  # where the install under test put it
@@ -30,6 +31,19 @@ CASES = {
     "report-pool": ("report pool", 80),
     "report-pool-idle": ("report pool --idle", 80),
     "report-pool-json": ("report pool --json", 80),
+    "report-library": ("report library", 80),
+    "report-library-wide": ("report library", 160),
+    "report-library-whole": ("report library --no-fold --idle", 80),
+    "report-library-own": ("report library --only-project", 80),
+    "report-library-own-json": ("report library --only-project --json --tree", 80),
+    "report-library-tree": ("report library --tree", 80),
+    "report-library-tree-wide": ("report library --tree", 160),
+    "report-library-tree-whole": ("report library --tree --no-fold --idle", 80),
+    "report-library-tree-own": ("report library --tree --only-project", 80),
+    "report-library-imports": ("report library --imports", 80),
+    "report-library-exceptions": ("report library --exceptions", 80),
+    "report-tree-80": ("report tour --tree", 80),
+    "report-pool-wide": ("report pool", 160),
     "report-empty": ("report empty", 100),
     "report-sorted": ("report --sort calls --limit 3 tour", 100),
     "report-filtered": ("report tour --include tour --exclude tour.retry", 100),
@@ -73,6 +87,9 @@ CASES = {
     "replay-json": ("replay killed --json", 100),
     "replay-damaged": ("replay damaged --depth 1", 100),
     "replay-odd": ("replay odd", 100),
+    "replay-library": ("replay library", 80),
+    "replay-library-whole": ("replay library --no-fold", 160),
+    "replay-library-own": ("replay library --only-project", 80),
     "replay-server": ("replay server", 100),
     "replay-server-narrow": ("replay server --min-time 20us", 80),
     "replay-server-json": ("replay server --json", 80),
@@ -111,7 +128,7 @@ CASES = {
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory):
     directory = tmp_path_factory.mktemp("golden")
-    for name, story in stories.ALL.items():
+    for name, story in {**stories.ALL, "library": library}.items():
         for process in story():
             process.write(directory / name)
     shutil.copytree(directory / "tour", directory / "damaged")

@@ -35,7 +35,7 @@ void scratch_start(struct scratch *scratch)
     struct cunei_recorder_options options = {.directory = scratch->directory,
                                              .frequency = SCRATCH_FREQUENCY,
                                              .max_bytes = scratch->max_bytes,
-                                             .keep = {.size = scratch->keep_size},
+                                             .keep = scratch->keep,
                                              .hooks = {.poked = scratch->poked,
                                                        .alarmed = scratch->alarmed,
                                                        .stack = scratch->stack,

@@ -14,15 +14,16 @@
 
 #include "trace/trace.h"
 #include "wire/event.h"
+#include "wire/keep.h"
 
 #define SCRATCH_FUNCTIONS 251
 #define SCRATCH_FREQUENCY UINT64_C(1000000000)
 
 struct scratch {
     char directory[64];
-    uint32_t first;     /* the id of f0 */
-    uint64_t max_bytes; /* as the recorder's option; 0 unless set */
-    uint64_t keep_size; /* of a ring; 0 unless set */
+    uint32_t first;         /* the id of f0 */
+    uint64_t max_bytes;     /* as the recorder's option; 0 unless set */
+    struct cunei_keep keep; /* the same */
     /* Its hooks; NULL unless set. */
     void (*poked)(bool top_is_open);
     void (*alarmed)(void);

@@ -2,7 +2,6 @@
 #include "cmd/common/export_option.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,10 @@ const struct cunei_option cunei_export_option_options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "open the exported file",
      .offset = offsetof(struct cunei_export_option, open)},
+    {.name = "hide-source",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "html: leave the source of functions out",
+     .offset = offsetof(struct cunei_export_option, hide_source)},
     {0},
 };
 
@@ -114,14 +117,17 @@ int cunei_export_option_prepare(struct cunei_export_option *exporting, const cha
 {
     struct cunei_buffer file = {0};
 
-    if (!exporting->to)
-        return exporting->open
-                   ? cunei_cmd_usage("--open needs an exported file: add --to "
-                                     "html")
-                   : CUNEI_OPTIONS_CONTINUE;
-    const char *wanted = find_format(exporting);
-    if (!exporting->format)
+    if (!exporting->to && exporting->open)
+        return cunei_cmd_usage("--open needs an exported file: add --to html");
+    const char *wanted = exporting->to ? find_format(exporting) : NULL;
+    if (exporting->to && !exporting->format)
         return unknown_format(exporting->to);
+    if (exporting->hide_source &&
+        (!exporting->to || strcmp(exporting->format->name, "html") != 0))
+        return cunei_cmd_usage("--hide-source needs --to html: nothing else contains "
+                               "source");
+    if (!exporting->to)
+        return CUNEI_OPTIONS_CONTINUE;
     if (cunei_export_lacks(exporting->format, &file)) {
         int code = cunei_cmd_fail(0, "cannot export to %s: %s", exporting->format->name,
                                   file.data);
@@ -154,7 +160,7 @@ static int fail(const struct cunei_export_option *exporting,
     if (rc == -ENODATA)
         return cunei_cmd_fail(
             0,
-            "--include and --exclude leave no function of '%s'; " CUNEI_EXPORTING_PATTERNS,
+            "--include, --exclude and --only-project leave no function of '%s'; " CUNEI_EXPORTING_PATTERNS,
             path);
     if (rc == -ERANGE)
         return cunei_cmd_fail(0,
@@ -273,6 +279,7 @@ int cunei_export_option_write(const struct cunei_export_option *exporting,
         return status;
     if (options)
         settled = *options;
+    settled.hide_source = exporting->hide_source;
     settled.progress = cunei_progress_bar_show;
     settled.progress_context = &progress;
     struct cunei_export export = {.trace = &trace, .options = &settled};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * --to FORMAT[:FILE] and --open: export a recording at its end.
+ * --to FORMAT[:FILE], --open and --hide-source: export a recording at its end.
  *
  *     struct cunei_export_option exporting = {0};   of cunei_export_option_options
  *     status = cunei_export_option_prepare(&exporting, program, force);
@@ -28,10 +28,11 @@ struct cunei_export_options;
     "a pattern is a module, module:qualname, a file or re:…"
 
 struct cunei_export_option {
-    const char *to;  /* as typed; NULL: nothing is exported */
-    bool open;       /* the file in a viewer */
-    bool force;      /* overwrite a file */
-    bool has_stdout; /* - is stdout, which no program uses */
+    const char *to;   /* as typed; NULL: nothing is exported */
+    bool open;        /* the file in a viewer */
+    bool hide_source; /* of the page */
+    bool force;       /* overwrite a file */
+    bool has_stdout;  /* - is stdout, which no program uses */
 
     /* Private. */
     const struct cunei_export_format *format;

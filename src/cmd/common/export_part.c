@@ -19,6 +19,11 @@ const struct cunei_option cunei_export_part_options[] = {
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_options_process,
      .offset = offsetof(struct cunei_export_part, processes)},
+    {.name = "no-fold",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "write the functions of the import system in html,\nperfetto, chrome, "
+             "speedscope, folded and pprof as well",
+     .offset = offsetof(struct cunei_export_part, options.no_fold)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_options_patterns,
      .offset = offsetof(struct cunei_export_part, options.patterns)},
@@ -29,6 +34,7 @@ int cunei_export_part_settle(struct cunei_export_part *part)
 {
     int status = cunei_time_range_settle(&part->window);
 
+    cunei_patterns_project_first(&part->options.patterns);
     part->options.from_ns = part->window.from_ns;
     part->options.until_ns = part->window.until_ns;
     part->options.processes =

@@ -13,10 +13,11 @@
 #include "python/refusals.h"
 #include "rt/refusal.h"
 #include "trace/clock_correction.h"
-#include "trace/process_folder.h"
 #include "trace/process_choice.h"
+#include "trace/process_folder.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 
 void cunei_cmd_recover_options_init(struct cunei_trace_recover_options *options)
 {
@@ -79,8 +80,7 @@ static bool has_rings(const struct cunei_trace *trace)
     return has;
 }
 
-/* Each stream of a ring takes a descriptor: as many as we may have. */
-static void allow_descriptors(void)
+void cunei_cmd_allow_descriptors(void)
 {
     struct rlimit limit;
 
@@ -109,7 +109,7 @@ int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
 {
     const struct cunei_trace_view without_rings = {.without_ring = true};
 
-    allow_descriptors();
+    cunei_cmd_allow_descriptors();
     int rc = cunei_trace_open_view(trace, path, &without_rings, error);
     if (rc < 0 || (!needs_recovery(trace) && !has_rings(trace)))
         return rc;
@@ -156,6 +156,19 @@ int cunei_cmd_open_trace(const char *path, struct cunei_trace *trace)
 
     int rc = cunei_cmd_load_trace(path, trace, &error);
     return rc < 0 ? cunei_cmd_fail_to_open(rc, path, &error) : 0;
+}
+
+int cunei_cmd_check_trace(const char *path)
+{
+    const struct cunei_trace_view view = {.without_ring = true};
+    struct cunei_trace_error error;
+    struct cunei_trace trace;
+
+    int rc = cunei_trace_open_view(&trace, path, &view, &error);
+    if (rc < 0)
+        return cunei_cmd_fail_to_open(rc, path, &error);
+    cunei_trace_close(&trace);
+    return 0;
 }
 
 int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,

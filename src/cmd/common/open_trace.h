@@ -17,6 +17,12 @@ int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
 /* The same with an error message.  Returns 0, or the exit status. */
 int cunei_cmd_open_trace(const char *path, struct cunei_trace *trace);
 
+/* Only whether it can be opened: 0, or the exit status after an error message. */
+int cunei_cmd_check_trace(const char *path);
+
+/* Each stream of a ring takes a descriptor: allow as many as we may have. */
+void cunei_cmd_allow_descriptors(void);
+
 struct cunei_trace_choice;
 
 /* Whether the trace at `path` has each of the chosen processes: 0, or the exit

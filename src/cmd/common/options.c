@@ -37,6 +37,9 @@ const struct cunei_option cunei_options_patterns[] = {
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
      .help = "leave matching functions out; the last pattern decides"},
+    {.name = "only-project",
+     .kind = CUNEI_OPTION_PROJECT,
+     .help = "only functions of the program's own project"},
     {0},
 };
 

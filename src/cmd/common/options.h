@@ -24,7 +24,6 @@
 #ifndef CUNEI_CMD_COMMON_OPTIONS_H
 #define CUNEI_CMD_COMMON_OPTIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct cunei_cmd;

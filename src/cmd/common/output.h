@@ -15,7 +15,6 @@
 #define CUNEI_CMD_COMMON_OUTPUT_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 

@@ -17,7 +17,6 @@
 #ifndef CUNEI_CMD_RECORD_CONFIG_H
 #define CUNEI_CMD_RECORD_CONFIG_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

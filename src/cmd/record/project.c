@@ -163,15 +163,17 @@ static bool is_asked_for(const struct cunei_patterns *patterns)
     return false;
 }
 
-int cunei_project_settle(struct cunei_patterns *patterns, int argc, char **argv)
+int cunei_project_settle(struct cunei_patterns *patterns, const char *root)
 {
-    if (!is_asked_for(patterns))
-        return 0;
+    /* A script that does not exist is reported when the program is looked for. */
+    return root && is_asked_for(patterns) ? settle(patterns, root) : 0;
+}
+
+char *cunei_project_find(int argc, char **argv)
+{
     char *start = cunei_project_start(argc, argv);
     char *root = start ? find_root(start) : NULL;
-    /* A script that does not exist is reported when the program is looked for. */
-    int rc = root ? settle(patterns, root) : 0;
+
     free(start);
-    free(root);
-    return rc;
+    return root;
 }

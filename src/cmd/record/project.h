@@ -16,11 +16,14 @@ struct cunei_patterns;
  * there is no such folder. */
 char *cunei_project_start(int argc, char **argv);
 
+/* The project's folder of these words; owned, NULL: there is none. */
+char *cunei_project_find(int argc, char **argv);
+
 /*
- * --only-project has left a pattern without a folder in the list: put the one of this
- * program first, wherever the option was.  Later patterns add to it or exclude from it.
+ * --only-project has left a pattern without a folder in the list: put that of this
+ * folder first, wherever the option was.  Later patterns add to it or exclude from it.
  * 0, or a negative errno.
  */
-int cunei_project_settle(struct cunei_patterns *patterns, int argc, char **argv);
+int cunei_project_settle(struct cunei_patterns *patterns, const char *root);
 
 #endif

@@ -19,6 +19,8 @@
 #include "python/version_limits.h"
 #include "rt/clock.h"
 #include "rt/refusal.h"
+#include "rt/space.h"
+#include "text/format.h"
 #include "wire/record_env.h"
 
 enum {
@@ -59,7 +61,8 @@ int cunei_recorded_run_configure(struct cunei_recorded_run *run,
         status = take_config(&run->config, options, argc, argv);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    int rc = cunei_project_settle(&options->patterns, argc, argv);
+    run->project = cunei_project_find(argc, argv);
+    int rc = cunei_project_settle(&options->patterns, run->project);
 
     return rc < 0 ? cunei_cmd_fail(rc, "cannot find the project of '%s'", argv[0])
                   : CUNEI_OPTIONS_CONTINUE;
@@ -226,6 +229,7 @@ static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffe
     struct cunei_record_env env = {.budget = budget,
                                    .directory = run->directory,
                                    .directory_id = run->directory_id,
+                                   .project = run->project,
                                    .frequency = run->frequency,
                                    .max_bytes = options->max_bytes,
                                    .keep = cunei_record_options_keep(options),
@@ -254,10 +258,41 @@ static int launch(struct cunei_recorded_run *run, const char *env)
     return EXIT_SUCCESS;
 }
 
+/* Whether there is room for the ring of one process; the others ask themselves. */
+static int check_ring(const struct cunei_recorded_run *run)
+{
+    const struct cunei_keep keep = cunei_record_options_keep(run->options);
+    struct cunei_buffer size = {0};
+    int rc = keep.size == 0   ? 0
+             : keep.in_memory ? cunei_space_check_memory(keep.size)
+                              : cunei_space_check_directory(run->directory, keep.size);
+
+    if (rc == 0)
+        return EXIT_SUCCESS;
+    cunei_format_size(&size, keep.size);
+    int status =
+        keep.in_memory
+            ? cunei_cmd_fail(0,
+                             "cannot keep %s in memory: a ring may take half of the "
+                             "free memory, and what /dev/shm has; choose a smaller "
+                             "--keep",
+                             cunei_buffer_text(&size))
+            : cunei_cmd_fail(0,
+                             "cannot keep %s in '%s': 1 GiB or 5 %% of the file system "
+                             "must stay free; choose a smaller --keep, or another "
+                             "directory",
+                             cunei_buffer_text(&size), run->shown);
+    cunei_buffer_fini(&size);
+    return status;
+}
+
 int cunei_recorded_run_execute(struct cunei_recorded_run *run)
 {
     struct cunei_buffer text = {0};
-    int status;
+
+    int status = check_ring(run);
+    if (status != EXIT_SUCCESS)
+        return status;
 
     listen_and_format(run, &text);
     if (text.size > ENV_MAX)
@@ -279,6 +314,7 @@ void cunei_recorded_run_fini(struct cunei_recorded_run *run)
     cunei_config_fini(&run->config);
     cunei_program_fini(&run->program);
     cunei_interpreter_fini(&run->python);
+    free(run->project);
     free(run->directory);
     free(run->shown);
     if (run->listener > 0)

@@ -33,6 +33,7 @@ struct cunei_recorded_run {
     struct cunei_program program;
     struct cunei_interpreter python;   /* that runs the program; empty: not known */
     uint64_t frequency;                /* of the clock */
+    char *project;                     /* owned: its folder; NULL: not known */
     char *directory;                   /* owned: absolute */
     struct cunei_file_id directory_id; /* by which it is recognized */
     bool directory_existed;            /* before, so it is not removed */

@@ -20,13 +20,13 @@
 #include "rt/refusal.h"
 #include "rt/space.h"
 #include "trace/process_folder.h"
-#include "trace/process_folder.h"
 #include "trace/trace.h"
+#include "trace/view.h"
 #include "wire/live.h"
 #include "wire/live_place.h"
-#include "wire/ring.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
+#include "wire/ring.h"
 #include "wire/temporary_name.h"
 
 #define NAMES_MAX 1000 /* that are tried for a new directory */

@@ -164,6 +164,7 @@ int cunei_difference_write(const struct cunei_comparison *comparison,
         rc = add_side(&difference, i);
     if (rc == 0) {
         cunei_page_begin(&difference.page);
+        cunei_page_data(&difference.page);
         put_head(&difference, names);
         rc = put_tree(&difference);
     }

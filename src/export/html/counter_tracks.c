@@ -113,7 +113,7 @@ static void put_track(struct cunei_buffer *out, const struct cunei_track *track,
     cunei_buffer_format(out,
                         "%s\n{\"pid\":%" PRIu64 ",\"name\":", out->size > 0 ? "," : "",
                         process->description.pid);
-    cunei_page_text(out, name, strlen(name));
+    cunei_page_redacted(out, name, strlen(name));
     cunei_buffer_append_text(out, ",\"points\":[");
     for (uint32_t i = 0; i < track->count; i++)
         cunei_buffer_format(out, "%s%" PRIu64 ",%.15g", i > 0 ? "," : "",

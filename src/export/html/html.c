@@ -11,11 +11,14 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
+#include "base/pattern.h"
 #include "export/export.h"
 #include "export/selection.h"
 #include "export/task_names.h"
 #include "export/writers.h"
 #include "model/facts/call_tree.h"
+#include "model/facts/import_system.h"
+#include "model/facts/waiting_functions.h"
 #include "text/format.h"
 #include "text/names.h"
 
@@ -44,12 +47,27 @@ static void find_hidden(struct cunei_html *html)
         SLICES_MAX - count > ROOM_LEAST ? (uint32_t)(SLICES_MAX - count) : ROOM_LEAST;
 }
 
+/* What the page must know of a function to fold it: bits, as web/base.js reads them. */
+static unsigned kind_of(const struct cunei_function *function,
+                        const struct cunei_patterns *project)
+{
+    bool is_own = cunei_patterns_include(project, function->module, function->qualname,
+                                         function->file);
+
+    return (cunei_is_waiting_function(function) ? 1u : 0) |
+           (cunei_is_import_system(function) ? 2u : 0) |
+           (cunei_is_imported_module(function) ? 4u : 0) | (is_own ? 8u : 0);
+}
+
+/* [name, module, file, line, calls, resumes, self, total, mean, max, raised, p50, p99,
+ * kind] */
 static int put_functions(struct cunei_html *html)
 {
     static const struct cunei_analysis_function none = {0};
     const struct cunei_analysis *analysis = &html->analysis;
     struct cunei_buffer *out = &html->page.text;
-    int rc = 0;
+    struct cunei_patterns project = {0};
+    int rc = cunei_patterns_add(&project, true, "in-project:", NULL, 0);
 
     cunei_buffer_append_text(out, ",\n\"functions\":[");
     for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
@@ -59,48 +77,17 @@ static int put_functions(struct cunei_html *html)
         cunei_page_function(&html->page, &analysis->functions.items[i]);
         cunei_buffer_format(out,
                             ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                            ",%" PRIu64 ",%" PRIu64 "]",
+                            ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u]",
                             facts->calls, facts->resumes, facts->self_ns,
                             facts->total_ns, cunei_function_mean_ns(facts),
-                            facts->max_ns, facts->raised);
+                            facts->max_ns, facts->raised,
+                            cunei_function_quantile_ns(facts, 0.5),
+                            cunei_function_quantile_ns(facts, 0.99),
+                            kind_of(&analysis->functions.items[i], &project));
         rc = cunei_page_flow(&html->page);
     }
     cunei_buffer_append_text(out, "]");
-    return rc;
-}
-
-/* The root's is time outside of all functions. */
-static uint64_t self_of(const struct cunei_node *node, void *context)
-{
-    const struct cunei_tree *tree = context;
-    return node > tree->nodes ? node->self : 0;
-}
-
-static uint64_t calls_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->calls;
-}
-
-static int put_tree(struct cunei_html *html)
-{
-    static const struct {
-        const char *name;
-        uint64_t (*value)(const struct cunei_node *node, void *context);
-    } columns[] = {{"parent", cunei_page_parent},
-                   {"function", cunei_page_function_of},
-                   {"self", self_of},
-                   {"calls", calls_of}};
-    struct cunei_tree *tree = html->analysis.tree;
-    int rc = 0;
-
-    cunei_buffer_append_text(&html->page.text, ",\n\"tree\":{");
-    for (unsigned i = 0; rc == 0 && i < sizeof(columns) / sizeof(columns[0]); i++) {
-        cunei_buffer_append_text(&html->page.text, i > 0 ? ",\n" : "");
-        rc = cunei_page_column(&html->page, columns[i].name, tree, columns[i].value,
-                               tree);
-    }
-    cunei_buffer_append_text(&html->page.text, "}");
+    cunei_patterns_fini(&project);
     return rc;
 }
 
@@ -122,6 +109,19 @@ static void put_facts(struct cunei_buffer *text, const struct cunei_html *html)
         cunei_buffer_append_text(text, " · ");
         cunei_format_several(text, analysis->lost, "lost event");
     }
+}
+
+/* The time of all threads together. */
+static uint64_t threads_ns(const struct cunei_analysis *analysis)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < analysis->thread_count; i++) {
+        const struct cunei_analysis_thread *thread = &analysis->threads[i];
+        sum +=
+            thread->end_ns > thread->begin_ns ? thread->end_ns - thread->begin_ns : 0;
+    }
+    return sum;
 }
 
 static void put_head(struct cunei_html *html)
@@ -148,9 +148,10 @@ static void put_head(struct cunei_html *html)
     cunei_page_text(out, directory, strlen(directory));
     cunei_buffer_format(out,
                         ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
-                        ",\"hidden_ns\":%" PRIu64,
+                        ",\"threads_ns\":%" PRIu64 ",\"hidden_ns\":%" PRIu64,
                         cunei_export_since(html->export, analysis->begin_ns),
-                        cunei_analysis_duration_ns(analysis), html->hidden_ns);
+                        cunei_analysis_duration_ns(analysis), threads_ns(analysis),
+                        html->hidden_ns);
     cunei_buffer_fini(&text);
 }
 
@@ -159,8 +160,12 @@ static int put_page(struct cunei_html *html)
     find_hidden(html);
     html->fact_count = html->analysis.functions.count;
     cunei_page_begin(&html->page);
+    cunei_html_put_summary(html);
+    cunei_page_data(&html->page);
     put_head(html);
-    int rc = put_tree(html);
+    int rc = cunei_html_put_tree(html);
+    if (rc == 0)
+        rc = cunei_html_put_sources(html);
     if (rc == 0)
         rc = cunei_html_put_threads(html);
     if (rc == 0)
@@ -173,13 +178,31 @@ static int put_page(struct cunei_html *html)
     return rc == 0 ? cunei_page_end(&html->page) : rc;
 }
 
+/* A tree with a node for each thread may be too large where one for all is not. */
+static int analyze(struct cunei_html *html)
+{
+    const struct cunei_export_options *wanted = html->export->options;
+    struct cunei_analysis_options options = {
+        .tree = true,
+        .threads = true,
+        .lines = wanted->from_ns == 0 && wanted->until_ns == UINT64_MAX &&
+                 wanted->thread_count == 0,
+        .user_events = true,
+    };
+
+    int rc = cunei_selection_analyze(html->export, &options, &html->analysis);
+    if (rc < 0 || html->analysis.tree->folded == 0 || html->analysis.thread_count < 2)
+        return rc;
+    cunei_analysis_fini(&html->analysis);
+    options.threads = false;
+    return cunei_selection_analyze(html->export, &options, &html->analysis);
+}
+
 int cunei_export_html(struct cunei_export *export)
 {
     struct cunei_html html = {.export = export, .page = {.out = export->out}};
 
-    int rc = cunei_selection_analyze(
-        export, &(struct cunei_analysis_options){.tree = true, .user_events = true},
-        &html.analysis);
+    int rc = analyze(&html);
     if (rc < 0)
         return rc;
     const struct cunei_export analyzed = *export;
@@ -193,6 +216,7 @@ int cunei_export_html(struct cunei_export *export)
     /* The facts are those of the first so many functions. */
     html.analysis.functions.count = html.fact_count;
     cunei_page_fini(&html.page);
+    cunei_tree_free(html.tree);
     cunei_analysis_fini(&html.analysis);
     return rc;
 }

@@ -9,6 +9,8 @@
 #include "export/write_buffer.h"
 #include "model/facts/call_tree.h"
 #include "model/facts/functions.h"
+#include "text/redact.h"
+#include "wire/user_event.h"
 
 int cunei_page_flow(struct cunei_page *page)
 {
@@ -18,6 +20,26 @@ int cunei_page_flow(struct cunei_page *page)
 void cunei_page_begin(struct cunei_page *page)
 {
     cunei_buffer_append(&page->text, page_begin, sizeof(page_begin));
+}
+
+void cunei_page_data(struct cunei_page *page)
+{
+    cunei_buffer_append(&page->text, page_middle, sizeof(page_middle));
+}
+
+void cunei_page_markup(struct cunei_buffer *out, const char *text)
+{
+    struct cunei_buffer shown = {0};
+
+    cunei_text_show(&shown, text, strlen(text));
+    for (const char *at = cunei_buffer_text(&shown); *at; at++) {
+        if (strchr("<>&\"'", *at))
+            cunei_buffer_format(out, "&#%d;", *at);
+        else
+            cunei_buffer_append(out, at, 1);
+    }
+    out->failed |= shown.failed;
+    cunei_buffer_fini(&shown);
 }
 
 int cunei_page_end(struct cunei_page *page)
@@ -48,12 +70,26 @@ void cunei_page_text(struct cunei_buffer *out, const char *text, size_t size)
     cunei_buffer_fini(&json);
 }
 
+void cunei_page_redacted(struct cunei_buffer *out, const char *text, size_t size)
+{
+    struct cunei_buffer redacted = {0};
+
+    cunei_redact_text(&redacted, text, size);
+    cunei_page_text(out, cunei_buffer_text(&redacted), redacted.size);
+    out->failed |= redacted.failed;
+    cunei_buffer_fini(&redacted);
+}
+
 void cunei_page_function(struct cunei_page *page, const struct cunei_function *function)
 {
     const char *const texts[] = {function->qualname, function->module, function->file};
 
     for (unsigned i = 0; i < 3; i++) {
-        cunei_page_text(&page->text, texts[i], strlen(texts[i]));
+        /* A region's name is made by the program. */
+        if (cunei_definition_of(function) == CUNEI_DEFINITION_REGION)
+            cunei_page_redacted(&page->text, texts[i], strlen(texts[i]));
+        else
+            cunei_page_text(&page->text, texts[i], strlen(texts[i]));
         cunei_buffer_append_text(&page->text, ",");
     }
     cunei_buffer_format(&page->text, "%" PRIu32, function->line);
@@ -68,7 +104,8 @@ uint64_t cunei_page_parent(const struct cunei_node *node, void *context)
 uint64_t cunei_page_function_of(const struct cunei_node *node, void *context)
 {
     (void)context;
-    return node->slot > 0 ? node->slot - 1 : 0;
+    bool is_function = node->slot > 0 && !(node->slot & CUNEI_TREE_THREAD);
+    return is_function ? node->slot - 1 : 0;
 }
 
 int cunei_page_column(struct cunei_page *page, const char *name,

@@ -4,6 +4,8 @@
  *
  *     struct cunei_page page = {.out = file};
  *     cunei_page_begin(&page);
+ *     … markup that stands there before the script runs …
+ *     cunei_page_data(&page);
  *     … JSON into page.text, with cunei_page_text and cunei_page_flow …
  *     rc = cunei_page_end(&page);
  *     cunei_page_fini(&page);
@@ -26,9 +28,16 @@ struct cunei_page {
 };
 
 void cunei_page_begin(struct cunei_page *page);
+void cunei_page_data(struct cunei_page *page);
+
+/* A text as markup, at the end of `out`. */
+void cunei_page_markup(struct cunei_buffer *out, const char *text);
 
 /* A text as JSON that may stand in a script element, at the end of `out`. */
 void cunei_page_text(struct cunei_buffer *out, const char *text, size_t size);
+
+/* The same without the values of secrets (text/redact.h). */
+void cunei_page_redacted(struct cunei_buffer *out, const char *text, size_t size);
 
 /* "name","module","file",line: how a function's row begins. */
 void cunei_page_function(struct cunei_page *page,

@@ -10,8 +10,9 @@
 #include "export/html/html.h"
 #include "export/selection.h"
 #include "text/names.h"
+#include "text/redact.h"
+#include "text/secret_name.h"
 #include "trace/exit_words.h"
-#include "trace/trace.h"
 
 #define HANDLERS_MAX 4u
 
@@ -22,13 +23,53 @@ static void put_words(struct cunei_html *html, struct cunei_buffer *words)
     cunei_buffer_fini(words);
 }
 
+/* Whether the next word of a command line is the value of a secret. */
+static bool is_secret_option(const char *word)
+{
+    return word[0] == '-' && !strchr(word, '=') &&
+           cunei_is_secret_name(word, strlen(word));
+}
+
+/* A copy of the words of a command line, without secrets. */
+static int redact_words(struct cunei_process *copy, const struct cunei_process *process)
+{
+    bool is_value = false;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < process->argument_count; i++) {
+        const char *word = process->arguments[i];
+        struct cunei_buffer text = {0};
+        if (is_value && word[0] != '-')
+            cunei_buffer_append_text(&text, CUNEI_REDACTED);
+        else
+            cunei_redact_text(&text, word, strlen(word));
+        is_value = is_secret_option(word);
+        rc = text.failed ? -ENOMEM
+                         : cunei_process_add(&copy->arguments, &copy->argument_count,
+                                             cunei_buffer_text(&text));
+        cunei_buffer_fini(&text);
+    }
+    return rc;
+}
+
 void cunei_html_put_command(struct cunei_html *html,
                             const struct cunei_process *process)
 {
+    struct cunei_process copy = *process;
     struct cunei_buffer command = {0};
 
-    cunei_format_process(&command, process);
-    put_words(html, &command);
+    copy.arguments = NULL;
+    copy.argument_count = 0;
+    if (redact_words(&copy, process) == 0)
+        cunei_format_process(&command, &copy);
+    else
+        html->page.text.failed = true;
+    cunei_page_redacted(&html->page.text, cunei_buffer_text(&command), command.size);
+    html->page.text.failed |= command.failed;
+    cunei_buffer_fini(&command);
+    for (size_t i = 0; i < copy.argument_count; i++)
+        free(copy.arguments[i]);
+    free(copy.arguments);
 }
 
 bool cunei_html_has_process(const struct cunei_html *html, size_t index)
@@ -40,15 +81,14 @@ bool cunei_html_has_process(const struct cunei_html *html, size_t index)
     return process->thread_count > 0 || export->selections[number].is_whole;
 }
 
-/* The row of a process's parent, of those that are there; -1: it is in none. */
-static int64_t parent_row(const struct cunei_html *html, size_t parent)
+int64_t cunei_html_process_row(const struct cunei_html *html, size_t index)
 {
     int64_t row = 0;
 
-    if (parent >= html->analysis.process_count || parent >= CUNEI_HTML_ROWS_MAX ||
-        !cunei_html_has_process(html, parent))
+    if (index >= html->analysis.process_count || index >= CUNEI_HTML_ROWS_MAX ||
+        !cunei_html_has_process(html, index))
         return -1;
-    for (size_t i = 0; i < parent; i++)
+    for (size_t i = 0; i < index; i++)
         row += cunei_html_has_process(html, i);
     return row;
 }
@@ -69,7 +109,7 @@ static void put_processes(struct cunei_html *html)
         cunei_exit_words_format(process->process, &ended);
         cunei_buffer_format(out, "%s\n[%" PRIu64 ",%" PRId64 ",", comma,
                             process->process->description.pid,
-                            parent_row(html, process->parent));
+                            cunei_html_process_row(html, process->parent));
         comma = ",";
         cunei_html_put_command(html, &process->process->description);
         cunei_buffer_format(out, ",%" PRIu64 ",%" PRIu64 ",",
@@ -101,7 +141,7 @@ static void put_task(struct cunei_html *html, const struct cunei_analysis_task *
     struct cunei_buffer *out = &html->page.text, name = {0};
 
     if (task->name && task->name[0])
-        cunei_buffer_append_text(&name, task->name);
+        cunei_redact_text(&name, task->name, strlen(task->name));
     else
         cunei_buffer_format(&name, "task %" PRIu64, task->number);
     cunei_buffer_format(out, "[%" PRIu64 ",%" PRIu64 ",",

@@ -8,7 +8,6 @@
 
 #include "export/encode_pieces.h"
 #include "export/encoder.h"
-#include "export/export.h"
 #include "export/html/counter_tracks.h"
 #include "export/html/html.h"
 #include "export/html/timeline_notes.h"
@@ -26,7 +25,7 @@
 
 /* Numbers of a thread that come one by one, for a list each. */
 enum list {
-    LIST_SLICES,     /* start, duration, depth, function */
+    LIST_SLICES,     /* start since that before, duration, depth, function */
     LIST_STEPS,      /* start, duration, task */
     LIST_GC,         /* start, duration, generation */
     LIST_RAISES,     /* time, type, depth */
@@ -54,7 +53,8 @@ struct timeline {
     struct cunei_text_set texts;
     struct cunei_counter_tracks tracks;
     struct cunei_buffer tags; /* [function,name],… */
-    uint32_t slice_count;     /* of the thread */
+    uint32_t slice_count;     /* of the thread … */
+    uint64_t start_ns;        /* … and when its last one began */
     struct cunei_sieve marks[LIST_COUNT];
     uint32_t mark_room; /* of each kind and thread */
     uint64_t left_out;  /* marks of the thread that found none */
@@ -123,7 +123,7 @@ static int begin_thread(struct timeline *timeline, const struct cunei_note *note
         out,
         "%s\n{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"name\":",
         timeline->has_thread ? "," : "", note->depth, note->number, note->time_ns);
-    cunei_page_text(out, cunei_note_text(note), note->text_size);
+    cunei_page_redacted(out, cunei_note_text(note), note->text_size);
     cunei_buffer_append_text(out, ",\"program\":");
     cunei_html_put_command(timeline->html, &timeline->process->description);
     timeline->has_thread = true;
@@ -131,6 +131,7 @@ static int begin_thread(struct timeline *timeline, const struct cunei_note *note
     timeline->step_depth = 0;
     timeline->left_out = 0;
     timeline->slice_count = 0;
+    timeline->start_ns = 0;
     memset(timeline->marks, 0, sizeof(timeline->marks));
     memset(timeline->shorts, 0, sizeof(timeline->shorts));
     return rc;
@@ -153,9 +154,11 @@ static void put_call(struct timeline *timeline, const struct cunei_note *note)
 
     if (!cunei_thinning_passes(&timeline->thinning, timeline->shorts, note))
         return;
-    cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32,
-                        out->size > 0 ? "," : "", note->time_ns, note->value,
+    cunei_buffer_format(out, "%s%" PRId64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32,
+                        out->size > 0 ? "," : "",
+                        (int64_t)(note->time_ns - timeline->start_ns), note->value,
                         note->depth, index_of(timeline, note->number));
+    timeline->start_ns = note->time_ns;
     if (note->text_size > 0)
         cunei_buffer_format(texts, "%s%" PRIu32 ",%" PRIu64, texts->size > 0 ? "," : "",
                             timeline->slice_count,
@@ -215,7 +218,7 @@ static void put_tag(struct timeline *timeline, const struct cunei_note *note)
         return;
     cunei_buffer_format(out, "%s[%" PRIu32 ",", out->size > 0 ? "," : "",
                         index_of(timeline, note->number));
-    cunei_page_text(out, cunei_note_text(note), note->text_size);
+    cunei_page_redacted(out, cunei_note_text(note), note->text_size);
     cunei_buffer_append_text(out, "]");
 }
 

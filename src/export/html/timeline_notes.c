@@ -9,6 +9,8 @@
 #include "base/vector.h"
 #include "export/encoder.h"
 #include "export/export.h"
+#include "text/redact.h"
+#include "text/secret_name.h"
 #include "text/typed_value.h"
 #include "wire/user_event.h"
 
@@ -135,6 +137,16 @@ static void append_cut(struct cunei_buffer *out, const char *text, size_t size)
     cunei_buffer_append_text(out, shown < size ? "…" : "");
 }
 
+static void append_redacted(struct cunei_buffer *out, const struct cunei_value *value)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_redact_value(&text, value->name, value->name_size, value->text, value->size);
+    append_cut(out, cunei_buffer_text(&text), text.size);
+    out->failed |= text.failed;
+    cunei_buffer_fini(&text);
+}
+
 static bool ends_cut(const char *text, size_t size)
 {
     return size >= strlen("…") && strcmp(text + size - strlen("…"), "…") == 0;
@@ -160,7 +172,7 @@ static int add_value(struct open_call *call, const char *before, const char *sig
         append_cut(&text, value->name, value->name_size);
         cunei_buffer_append_text(&text, "=");
     }
-    append_cut(&text, value->text, value->size);
+    append_redacted(&text, value);
     if (text.failed) {
         cunei_buffer_fini(&text);
         return -ENOMEM;
@@ -217,6 +229,22 @@ static int leave_end(struct state *state, uint64_t time)
     return 0;
 }
 
+/* What get_password() returns is as secret as an argument of that name. */
+static int add_result(const struct cunei_encoding *encoding, struct open_call *call,
+                      const struct cunei_value *result)
+{
+    static const struct cunei_value hidden = {.text = CUNEI_REDACTED,
+                                              .size = sizeof(CUNEI_REDACTED) - 1};
+    const struct cunei_function *function =
+        cunei_trace_function(encoding->process, call->function);
+    const char *name = function ? function->qualname : "";
+    const char *dot = strrchr(name, '.');
+    name = dot ? dot + 1 : name;
+    bool is_secret = cunei_is_secret_name(name, strlen(name));
+
+    return add_value(call, " ", RESULT_SIGN, is_secret ? &hidden : result);
+}
+
 static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
 {
     struct state *state = encoding->state;
@@ -225,7 +253,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     if (state->count == 0)
         return 0;
     if (call->result)
-        rc = add_value(&state->calls[state->count - 1], " ", RESULT_SIGN, call->result);
+        rc = add_result(encoding, &state->calls[state->count - 1], call->result);
     if (rc < 0)
         return rc;
     if (state->count <= state->adopted)
@@ -287,24 +315,28 @@ static int put_mark(struct cunei_encoding *encoding,
                     const struct cunei_user_value *value, uint64_t time)
 {
     struct cunei_user_event_text name = cunei_user_event_name(value);
-    size_t size = cut(name.data, name.size);
-    struct cunei_buffer text = {0}, worth = {0};
+    struct cunei_buffer text = {0}, worth = {0}, shown = {0};
 
-    cunei_buffer_append(&text, name.data, size);
+    cunei_redact_text(&text, name.data, name.size);
+    text.size = cut(cunei_buffer_text(&text), text.size);
+    size_t size = text.size;
     cunei_typed_value_format_event(value, false, &worth);
-    if (worth.size > 0)
-        cunei_buffer_append(&text, worth.data, cut(worth.data, worth.size));
+    cunei_redact_value(&shown, name.data, name.size, cunei_buffer_text(&worth),
+                       worth.size);
+    if (shown.size > 0)
+        cunei_buffer_append(&text, shown.data, cut(shown.data, shown.size));
     const struct cunei_note note = {.kind = CUNEI_NOTE_MARK,
                                     .text_size = (uint32_t)text.size,
                                     .time_ns = since_origin(encoding, time),
                                     .value = value->kind == CUNEI_VALUE_ERROR,
                                     .depth = value->kind != CUNEI_VALUE_NONE,
                                     .number = (uint32_t)size};
-    int rc = text.failed || worth.failed ? -ENOMEM : 0;
+    int rc = text.failed || worth.failed || shown.failed ? -ENOMEM : 0;
     if (rc == 0)
         put(encoding, note, text.data);
     cunei_buffer_fini(&text);
     cunei_buffer_fini(&worth);
+    cunei_buffer_fini(&shown);
     return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "export/export.h"
 #include "export/html/html.h"
+#include "text/redact.h"
 
 /* How much of a text is put into a row. */
 #define TEXT_MAX 500u
@@ -17,6 +18,17 @@ static void put_text(struct cunei_html *html, const char *text)
 {
     cunei_page_text(&html->page.text, text,
                     cunei_text_cut(text, strlen(text), TEXT_MAX));
+}
+
+/* The value of a name, unless that is of a secret. */
+static void put_value(struct cunei_html *html, const char *name, const char *value)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_redact_value(&text, name, strlen(name), value, strlen(value));
+    put_text(html, cunei_buffer_text(&text));
+    html->page.text.failed |= text.failed;
+    cunei_buffer_fini(&text);
 }
 
 static void begin_table(struct cunei_html *html, const char *name)
@@ -49,7 +61,7 @@ static int put_metadata(struct cunei_html *html)
         begin_row(html, i);
         put_text(html, facts->metadata_keys.items[i]);
         cunei_buffer_append_text(&html->page.text, ",");
-        put_text(html, facts->metadata[i].text);
+        put_value(html, facts->metadata_keys.items[i], facts->metadata[i].text);
         cunei_buffer_append_text(&html->page.text, "]");
         rc = cunei_page_flow(&html->page);
     }
@@ -72,7 +84,7 @@ static void put_region(struct cunei_html *html, const struct cunei_region_facts 
     const struct cunei_user_facts *facts = &html->analysis.user_facts;
     bool is_known = region->histogram.span > 0;
 
-    put_text(html, facts->region_names.items[region - facts->regions]);
+    put_value(html, "", facts->region_names.items[region - facts->regions]);
     cunei_buffer_format(&html->page.text, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                         region->count, region->total_ns,
                         cunei_user_facts_region_mean(region));
@@ -122,13 +134,14 @@ static int put_parameters(struct cunei_html *html)
         if (!cunei_user_facts_is_few(facts, parameter) || shown >= CUNEI_HTML_ROWS_MAX)
             continue;
         begin_row(html, shown++);
-        put_text(html, facts->parameter_names.items[parameter->name]);
+        const char *name = facts->parameter_names.items[parameter->name];
+        put_text(html, name);
         cunei_buffer_append_text(out, ",");
-        put_text(html, parameter->text);
+        put_value(html, name, parameter->text);
         cunei_buffer_append_text(out, ",");
-        put_text(html, parameter->is_region
-                           ? facts->region_names.items[parameter->region]
-                           : parameter->qualname);
+        put_value(html, "",
+                  parameter->is_region ? facts->region_names.items[parameter->region]
+                                       : parameter->qualname);
         cunei_buffer_format(out, ",%d,%" PRIu64 ",%" PRIu64 "]", parameter->is_region,
                             parameter->count, parameter->total_ns);
         rc = cunei_page_flow(&html->page);

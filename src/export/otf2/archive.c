@@ -206,7 +206,7 @@ static bool is_region(const struct cunei_selection *selection,
     enum cunei_definition kind =
         function->module ? cunei_definition_of(function) : CUNEI_DEFINITION_FUNCTION;
 
-    return (!selection->functions || selection->functions[index]) &&
+    return (!selection->functions || selection->functions[index] == CUNEI_CUT_WANTED) &&
            kind != CUNEI_DEFINITION_COUNTER && kind != CUNEI_DEFINITION_TOKENS;
 }
 

@@ -15,7 +15,6 @@
 #ifndef CUNEI_EXPORT_OTF2_ARCHIVE_H
 #define CUNEI_EXPORT_OTF2_ARCHIVE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

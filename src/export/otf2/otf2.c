@@ -8,9 +8,7 @@
  * events of the program parameters, "mark:NAME" and so on.  libotf2 writes one
  * location after the other, so that this format uses one core.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/encoder.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/escaped_name.h"
+#include "export/import_name.h"
 #include "export/perfetto/fields.h"
 #include "export/protobuf.h"
 #include "trace/trace.h"
@@ -257,13 +258,17 @@ void cunei_perfetto_intern(struct cunei_encoding *encoding, uint32_t function,
     const struct cunei_function *names =
         cunei_trace_function(encoding->process, function);
     struct cunei_buffer *out = &encoding->out;
+    struct cunei_buffer room = {0};
 
     names = names ? names : &unknown;
     size_t interned = cunei_proto_open(out, PACKET_INTERNED);
     put_item(out, INTERNED_CATEGORIES, id,
              cunei_id_kinds_is_region(&encoding->kinds, function) ? "region"
                                                                   : names->module);
-    put_item(out, INTERNED_NAMES, id, names->qualname);
+    put_item(out, INTERNED_NAMES, id,
+             cunei_import_name(encoding->export, names, &room));
+    out->failed |= room.failed;
+    cunei_buffer_fini(&room);
     size_t location = cunei_proto_open(out, INTERNED_LOCATIONS);
     cunei_proto_number(out, ITEM_ID, id);
     cunei_perfetto_name(out, LOCATION_FILE, names->file, strlen(names->file));

@@ -88,7 +88,8 @@ void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
     }
     for (uint32_t i = 0; i < other->count; i++) {
         const struct cunei_node *from = &other->nodes[i];
-        uint32_t slot = map ? map[from->slot] : from->slot;
+        bool is_mapped = map && !(from->slot & CUNEI_TREE_THREAD);
+        uint32_t slot = is_mapped ? map[from->slot] : from->slot;
         if (i > 0)
             here[i] = cunei_tree_child(tree, here[from->parent], slot);
         struct cunei_node scaled = *from;
@@ -101,37 +102,45 @@ void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
     free(here);
 }
 
-struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
-                                      const bool *is_hidden)
+/* Whether a node is folded; `caller`: how its caller is folded, `is_caller_folded`:
+ * whether it was. */
+static bool folds_away(enum cunei_tree_fold fold, enum cunei_tree_fold caller,
+                       bool is_caller_folded)
 {
-    struct cunei_tree *copy = cunei_tree_new();
-    uint32_t *here = calloc(tree->count, sizeof(*here));
+    switch (fold) {
+    case CUNEI_TREE_FOLD:
+    case CUNEI_TREE_HIDE:
+    case CUNEI_TREE_DROP:
+        return true;
+    case CUNEI_TREE_FOLD_BELOW:
+        return is_caller_folded;
+    case CUNEI_TREE_FOLD_RUN:
+        return caller == CUNEI_TREE_FOLD_RUN;
+    case CUNEI_TREE_KEEP:
+        break;
+    }
+    return false;
+}
 
-    for (uint32_t i = 0; copy && here && i < tree->count; i++) {
-        const struct cunei_node *from = &tree->nodes[i];
-        uint32_t parent = here[from->parent];
-        if (i > 0 && is_hidden[from->slot]) {
-            here[i] = parent;
-            copy->nodes[parent].gap += from->self + from->gap;
-            continue;
-        }
-        here[i] = i > 0 ? cunei_tree_child(copy, parent, from->slot) : 0;
-        add_node(&copy->nodes[here[i]], from);
+static void move_time(struct cunei_node *to, const struct cunei_node *from,
+                      enum cunei_tree_fold fold, uint64_t *moved)
+{
+    if (fold == CUNEI_TREE_DROP)
+        return;
+    to->gap += from->gap;
+    if (fold == CUNEI_TREE_HIDE) {
+        to->gap += from->self;
+        return;
     }
-    if (copy)
-        copy->folded += tree->folded;
-    if (!here) {
-        cunei_tree_free(copy);
-        copy = NULL;
-    }
-    free(here);
-    return copy;
+    to->self += from->self;
+    if (moved)
+        moved[to->slot] += from->self;
 }
 
 struct cunei_tree *cunei_tree_fold(const struct cunei_tree *tree,
-                                   const enum cunei_tree_fold *folds,
-                                   bool keeps_outermost, uint64_t *moved)
+                                   const struct cunei_tree_folding *folding)
 {
+    const enum cunei_tree_fold *folds = folding->folds;
     struct cunei_tree *copy = cunei_tree_new();
     uint32_t *here = calloc(tree->count, sizeof(*here));
     bool *is_folded = calloc(tree->count, sizeof(*is_folded));
@@ -141,19 +150,18 @@ struct cunei_tree *cunei_tree_fold(const struct cunei_tree *tree,
         const struct cunei_node *from = &tree->nodes[i];
         uint32_t parent = here[from->parent];
         enum cunei_tree_fold fold = folds[from->slot];
-        is_folded[i] = (parent > 0 || !keeps_outermost) &&
-                       (fold == CUNEI_TREE_FOLD ||
-                        (fold == CUNEI_TREE_FOLD_BELOW && is_folded[from->parent]));
-        if (!is_folded[i]) {
-            here[i] = cunei_tree_child(copy, parent, from->slot);
+        enum cunei_tree_fold caller =
+            from->parent > 0 ? folds[tree->nodes[from->parent].slot] : CUNEI_TREE_KEEP;
+        is_folded[i] =
+            (parent > 0 || !folding->keeps_outermost || fold >= CUNEI_TREE_HIDE) &&
+            folds_away(fold, caller, is_folded[from->parent]);
+        here[i] = is_folded[i] ? parent : cunei_tree_child(copy, parent, from->slot);
+        if (!is_folded[i])
             add_node(&copy->nodes[here[i]], from);
-            continue;
-        }
-        here[i] = parent;
-        copy->nodes[parent].self += from->self;
-        copy->nodes[parent].gap += from->gap;
-        if (moved)
-            moved[copy->nodes[parent].slot] += from->self;
+        else
+            move_time(&copy->nodes[parent], from, fold, folding->moved);
+        if (folding->places)
+            folding->places[i] = here[i];
     }
     if (copy)
         copy->folded += tree->folded;

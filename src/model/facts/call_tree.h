@@ -13,12 +13,15 @@
 #define CUNEI_MODEL_FACTS_CALL_TREE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/map.h"
 
 #define CUNEI_TREE_MAX (1u << 20)
+
+/* The slot of a node that is a thread and no function: this bit, and its number.  Such
+ * nodes are below the root, where a tree keeps threads apart. */
+#define CUNEI_TREE_THREAD (1u << 31)
 
 struct cunei_node {
     uint32_t parent;
@@ -48,34 +51,34 @@ void cunei_tree_free(struct cunei_tree *tree);
 uint32_t cunei_tree_child(struct cunei_tree *tree, uint32_t parent, uint32_t slot);
 
 /*
- * Add another tree's nodes.  A slot s of it is map[s] here, unless `map` is NULL; times
- * are multiplied by `numerator` and divided by `denominator`.
+ * Add another tree's nodes.  A slot s of it is map[s] here, unless `map` is NULL or the
+ * slot is a thread's; times are multiplied by `numerator` and divided by `denominator`.
  */
 void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
                     const uint32_t *map, uint64_t numerator, uint64_t denominator);
-
-/*
- * A copy without the nodes whose slot is hidden: what they called is called by their
- * callers, whose `gap` takes their time.  NULL: no memory.
- */
-struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
-                                      const bool *is_hidden);
 
 /* What cunei_tree_fold does with a node. */
 enum cunei_tree_fold {
     CUNEI_TREE_KEEP,
     CUNEI_TREE_FOLD,       /* its time is its caller's */
     CUNEI_TREE_FOLD_BELOW, /* the same, but only where its caller is folded */
+    CUNEI_TREE_FOLD_RUN,   /* the same, but only where its caller has this value too */
+    CUNEI_TREE_HIDE,       /* its time is in the `gap` of its caller */
+    CUNEI_TREE_DROP,       /* its time is left out */
+};
+
+struct cunei_tree_folding {
+    const enum cunei_tree_fold *folds; /* by slot */
+    bool keeps_outermost; /* a node without a caller stays: the root gets no time */
+    uint64_t *moved;      /* gets by slot the time that it got from others; or NULL */
+    uint32_t *places;     /* gets by node the one of the copy that it is in; or NULL */
 };
 
 /*
- * A copy without the nodes that are folded, by slot: what they called is called by the
- * function that called them, and their self time is its.  `moved`, if it is not NULL,
- * takes for each slot the time that it got from others.  The root takes none where
- * `keeps_outermost`: a node without a caller stays then.  NULL: no memory.
+ * A copy without the nodes that are folded or dropped: what they called is called by
+ * the function that called them.  NULL: no memory.
  */
 struct cunei_tree *cunei_tree_fold(const struct cunei_tree *tree,
-                                   const enum cunei_tree_fold *folds,
-                                   bool keeps_outermost, uint64_t *moved);
+                                   const struct cunei_tree_folding *folding);
 
 #endif

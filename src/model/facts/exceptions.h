@@ -10,7 +10,6 @@
 #ifndef CUNEI_MODEL_FACTS_EXCEPTIONS_H
 #define CUNEI_MODEL_FACTS_EXCEPTIONS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/map.h"

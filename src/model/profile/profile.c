@@ -40,6 +40,7 @@ int cunei_profile_init(struct cunei_profile *profile,
     *profile = (struct cunei_profile){
         .slot_count = slots_for(options->function_count),
         .kinds = options->kinds,
+        .has_threads = options->tree && options->threads,
         .scale = cunei_tick_scale(options->frequency),
         .tags = {.max = CUNEI_TAGS_MAX},
     };

@@ -110,8 +110,9 @@ struct cunei_profile_options {
     uint32_t function_count; /* ids from CUNEI_FUNCTION_FIRST on */
     uint64_t frequency;      /* ticks per second */
     struct cunei_id_kinds kinds;
-    bool tree;  /* also calls by their whole stack */
-    bool edges; /* also calls by their caller */
+    bool tree;    /* also calls by their whole stack … */
+    bool threads; /* … of each thread */
+    bool edges;   /* also calls by their caller */
 };
 
 struct cunei_profile {
@@ -121,6 +122,7 @@ struct cunei_profile {
     struct cunei_id_kinds kinds; /* borrowed */
     struct cunei_tick_scale scale;
     struct cunei_tree *tree;   /* owned; NULL: not asked for */
+    bool has_threads;          /* the tree has a node for each thread */
     struct cunei_edges *edges; /* owned; NULL: not asked for */
     struct cunei_tasks tasks;
     struct cunei_exceptions exceptions;

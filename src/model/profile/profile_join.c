@@ -53,11 +53,13 @@ static int boundary_init(struct boundary *boundary, const struct cunei_profile *
     return 0;
 }
 
-/* `gap` ticks went by while the `depth` frames above the ground were open. */
-static void account_gap(struct cunei_profile *profile, const struct cunei_frame *frames,
-                        uint32_t depth, uint64_t gap, bool lost)
+/* `gap` ticks went by while the `depth` frames above the ground were open.  What the
+ * frames know of their nodes was true in the profile that they were read into. */
+static void account_gap(struct cunei_profile *profile, uint32_t node,
+                        const struct cunei_frame *frames, uint32_t depth, uint64_t gap,
+                        bool lost)
 {
-    uint32_t node = 0, edge = 0, owner = 0;
+    uint32_t edge = 0, owner = 0;
 
     for (uint32_t i = 1; i <= depth; i++) {
         uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;
@@ -238,6 +240,7 @@ static int join_boundary(struct cunei_profile *profile, struct cunei_piece *left
                          struct cunei_piece *right, bool lost)
 {
     struct cunei_thread *first = &right->threads[0];
+    uint32_t ground = cunei_profile_stack_ground(profile, first);
     uint64_t gap = first->begin > left->last ? first->begin - left->last : 0;
     struct boundary boundary;
 
@@ -245,9 +248,9 @@ static int join_boundary(struct cunei_profile *profile, struct cunei_piece *left
     if (rc < 0)
         goto out;
     if (lost)
-        account_gap(profile, boundary.common, boundary.found, gap, true);
+        account_gap(profile, ground, boundary.common, boundary.found, gap, true);
     else
-        account_gap(profile, left->frames, left->depth, gap, false);
+        account_gap(profile, ground, left->frames, left->depth, gap, false);
     profile->gaps += lost;
     if (!lost && !right->first_renewed) {
         profile->unclosed += left->depth - boundary.found + left->beyond;

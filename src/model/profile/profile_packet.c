@@ -120,7 +120,11 @@ static int begin_thread(struct cunei_profile *profile, struct cunei_piece *piece
         .vtid = packet->vtid,
         .cpu_begin_ns = packet->cpu_begin_ns,
     };
-    piece->frames[0] = (struct cunei_frame){.entered = CUNEI_FRAME_UNKNOWN};
+    piece->frames[0] = (struct cunei_frame){
+        .entered = CUNEI_FRAME_UNKNOWN,
+        .node = cunei_profile_stack_ground(profile,
+                                           &piece->threads[piece->thread_count - 1]),
+    };
     piece->beyond = 0;
     piece->last = 0;
     piece->lost = false;

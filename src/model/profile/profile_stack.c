@@ -24,6 +24,14 @@ void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_piece 
     piece->last = time;
 }
 
+uint32_t cunei_profile_stack_ground(const struct cunei_profile *profile,
+                                    const struct cunei_thread *thread)
+{
+    return profile->has_threads
+               ? cunei_tree_child(profile->tree, 0, CUNEI_TREE_THREAD | thread->serial)
+               : 0;
+}
+
 bool cunei_profile_stack_reserve(struct cunei_piece *piece)
 {
     if (piece->depth + 1 < piece->capacity)

@@ -28,6 +28,10 @@
 void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_piece *piece,
                               uint64_t time);
 
+/* The node of the call tree that the outermost functions of a thread are below. */
+uint32_t cunei_profile_stack_ground(const struct cunei_profile *profile,
+                                    const struct cunei_thread *thread);
+
 /* Room for one more frame; false: the limit is reached, or there is no memory. */
 bool cunei_profile_stack_reserve(struct cunei_piece *piece);
 

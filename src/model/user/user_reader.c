@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "model/user/user_reader.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,19 @@ static bool wants(const struct cunei_cut *cut, uint32_t function)
 
     if (!options->functions || function < CUNEI_FUNCTION_FIRST)
         return true;
-    return index < options->function_count && options->functions[index];
+    return index < options->function_count &&
+           options->functions[index] == CUNEI_CUT_WANTED;
+}
+
+/* Whether a function of an exception is folded, or there is none. */
+static bool is_folded(const struct cunei_cut *cut, uint32_t function)
+{
+    const struct cunei_cut_options *options = cut->options;
+    uint32_t index = function - CUNEI_FUNCTION_FIRST;
+
+    return function == 0 ||
+           (function >= CUNEI_FUNCTION_FIRST && index < options->function_count &&
+            options->functions[index] == CUNEI_CUT_FOLDED);
 }
 
 static uint64_t *reserve(struct cunei_cut *cut, size_t count)
@@ -248,6 +260,16 @@ static void put_line(struct cunei_cut *cut, const struct event *event)
     (void)put(cut, &cut->line.record, sizeof(cut->line) / sizeof(uint64_t));
 }
 
+/* An exception that only folded functions see is of no interest. */
+static bool wants_exception(const struct cunei_cut *cut, const struct event *event)
+{
+    const struct cunei_exception *exception = (const void *)event->words;
+
+    return !cut->options->functions ||
+           (exception->function == 0 && exception->handler == 0) ||
+           !is_folded(cut, exception->function) || !is_folded(cut, exception->handler);
+}
+
 /* The function of an event that enters or leaves one; 0: it does not. */
 static uint32_t called(const uint64_t *event)
 {
@@ -304,7 +326,7 @@ static const struct {
     [CUNEI_CLASS_UNWIND] = {.is_wanted = wants_next, .put = put_unwind},
     [CUNEI_CLASS_SWITCH] = {.put = put_switch},
     [CUNEI_CLASS_TASK] = {.is_wanted = wants_next},
-    [CUNEI_CLASS_EXCEPTION] = {.put = put_exception},
+    [CUNEI_CLASS_EXCEPTION] = {.is_wanted = wants_exception, .put = put_exception},
     [CUNEI_CLASS_LINE] = {.is_wanted = wants_line, .put = put_line},
     [CUNEI_CLASS_ARGUMENT] = {.is_wanted = wants_top},
 };

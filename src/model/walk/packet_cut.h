@@ -24,8 +24,14 @@
 #include "wire/id_kind.h"
 #include "wire/packet.h"
 
+enum cunei_cut_choice {
+    CUNEI_CUT_UNWANTED,
+    CUNEI_CUT_WANTED,
+    CUNEI_CUT_FOLDED, /* unwanted, with exceptions that only such functions see */
+};
+
 struct cunei_cut_options {
-    const uint8_t *functions; /* borrowed: 1 for each wanted one, by id - FIRST … */
+    const uint8_t *functions; /* borrowed: enum cunei_cut_choice by id - FIRST … */
     uint32_t function_count;  /* … up to here; NULL: all are wanted */
     struct cunei_id_kinds kinds;
     uint64_t from, until; /* ticks */

@@ -2,7 +2,6 @@
 #include "model/walk/walk_stack.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/vector.h"
 #include "model/walk/greenlet_stacks.h"

@@ -3,7 +3,6 @@
 
 #include "probe/budget/budget_timer.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #define CUNEI_PROBE_BUDGET_BURST_RESULT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "probe/budget/estimate.h"
 

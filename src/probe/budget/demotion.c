@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "probe/budget/budget_events.h"
 #include "probe/budget/budget_hot.h"

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "probe/code/code.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"

@@ -3,7 +3,6 @@
 
 #include "probe/events/process.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>

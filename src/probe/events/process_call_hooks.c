@@ -16,7 +16,6 @@
 #include "probe/events/process.h"
 #include "probe/events/started_python.h"
 #include "rt/process_exit.h"
-#include "rt/recorder.h"
 
 /* The arguments of a call: positional ones, then the values of keywords. */
 struct arguments {

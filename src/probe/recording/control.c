@@ -3,7 +3,6 @@
 
 #include "probe/recording/control.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +108,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
     cunei_task_reset();
     cunei_greenlet_begin(state->tracer_type);
     cunei_exception_tracks_reset();
-    cunei_describe(&process, &state->session.patterns);
+    cunei_describe(&process, &state->session);
     process.instrumenter =
         strdup(cunei_instrumenter_name(cunei_source_choice_of(&state->session)));
     if (is_forked)
@@ -370,8 +369,9 @@ static int start(struct cunei_probe *state)
     reset_code(state);
     int rc = start_recorder(state, false);
     if (rc < 0) {
-        PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
-                     state->session.directory, strerror(-rc));
+        PyErr_Format(
+            PyExc_OSError, "cannot record into '%s': %s", state->session.directory,
+            rc == -CUNEI_REFUSAL_RING ? cunei_refusal_reason_text(-rc) : strerror(-rc));
         return -1;
     }
     if (start_events(state) == 0)

@@ -11,7 +11,6 @@
 #include <Python.h>
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct cunei_record_env;
 struct cunei_probe;

@@ -57,7 +57,7 @@ static void describe_patterns(struct cunei_process *process,
 }
 
 void cunei_describe(struct cunei_process *process,
-                    const struct cunei_patterns *patterns)
+                    const struct cunei_record_env *session)
 {
     char host[256] = "";
     const char *version = Py_GetVersion();
@@ -65,6 +65,8 @@ void cunei_describe(struct cunei_process *process,
     if (gethostname(host, sizeof(host) - 1) == 0)
         process->host = strdup(host);
     process->directory = getcwd(NULL, 0);
+    if (session->project)
+        process->project = strdup(session->project);
     PyObject *executable = cunei_compat_sys("executable");
     process->executable = copy_text(executable);
     Py_XDECREF(executable);
@@ -72,5 +74,5 @@ void cunei_describe(struct cunei_process *process,
                  version) < 0)
         process->python = NULL;
     describe_arguments(process);
-    describe_patterns(process, patterns);
+    describe_patterns(process, &session->patterns);
 }

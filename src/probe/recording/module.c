@@ -22,6 +22,7 @@
 #include "probe/events/process.h"
 #include "probe/recording/control.h"
 #include "probe/recording/probe_state.h"
+#include "probe/recording/run_apart.h"
 #include "probe/recording/switch.h"
 #include "probe/recording/switch_type.h"
 #include "probe/sources/hooks/thread_start_end.h"
@@ -271,6 +272,18 @@ static PyObject *probe_boot(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* The directory of the recording that is on, as bytes, or None. */
+static PyObject *probe_directory(PyObject *module, PyObject *unused)
+{
+    struct cunei_probe *state = cunei_probe_active();
+    (void)module;
+    (void)unused;
+
+    if (!cunei_probe_is_main() || !state || !cunei_recorder_is_on())
+        Py_RETURN_NONE;
+    return PyBytes_FromString(state->session.directory);
+}
+
 static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -301,6 +314,10 @@ static PyMethodDef methods[] = {
      "Which instrumenters are not available, each with the number of the reason."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
+    {"directory", probe_directory, METH_NOARGS,
+     "The directory of the recording that is on, as bytes, or None."},
+    {"run_apart", cunei_run_apart, METH_VARARGS,
+     "run_apart(words, wait): run a command that the program's wait does not see."},
     {"is_taken", probe_is_taken, METH_NOARGS,
      "Whether a recording was started and not ended."},
     {"name_process", cunei_process_name, METH_O, "Name the process, for reports."},

@@ -11,7 +11,6 @@
 #include "base/pattern.h"
 #include "probe/budget/budget.h"
 #include "probe/code/code.h"
-#include "probe/code/frames.h"
 #include "probe/core/compat.h"
 #include "probe/core/world.h"
 #include "probe/core/write.h"

@@ -162,7 +162,7 @@ static void process_exits(struct cunei_source *source)
 static void record_losses(struct cunei_source *source)
 {
     (void)source;
-    cunei_recorder_set_unheard_reason(own.refusal);
+    cunei_recorder_set_decorated_refusal(own.refusal);
 }
 
 static int count_others(struct cunei_source *source)

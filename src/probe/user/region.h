@@ -18,7 +18,6 @@
 #include <Python.h>
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "probe/user/region_form.h"

@@ -8,7 +8,6 @@
 
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
-#include "probe/core/names.h"
 #include "probe/core/sealed_type.h"
 #include "probe/user/decorated.h"
 #include "probe/user/named_object.h"

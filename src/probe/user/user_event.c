@@ -7,7 +7,6 @@
 
 #include "base/vector.h"
 #include "probe/code/code.h"
-#include "probe/code/frames.h"
 #include "probe/core/arg_parse.h"
 #include "probe/core/frame.h"
 #include "probe/core/lock.h"

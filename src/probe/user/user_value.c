@@ -11,7 +11,6 @@
 #include "probe/core/names.h"
 #include "probe/core/write.h"
 #include "probe/user/user_name.h"
-#include "rt/recorder.h"
 
 #define NAME_MAX_BYTES (CUNEI_VALUE_MAX / 2)
 

@@ -280,7 +280,8 @@ def test_a_gate_that_compares_nothing_is_none(sides):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
-        "cunei: --include and --exclude leave no function of either side; "
+        "cunei: --include, --exclude and --only-project leave no function of either "
+        "side; "
     )
 
 

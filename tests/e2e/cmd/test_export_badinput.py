@@ -426,7 +426,8 @@ def test_patterns_that_leave_no_function(trace, form, patterns):
     message = refuse(cunei, "export", "trace", "--to", form, *patterns)
 
     assert message == (
-        "--include and --exclude leave no function of 'trace'; a pattern is a module, "
+        "--include, --exclude and --only-project leave no function of 'trace'; a "
+        "pattern is a module, "
         "module:qualname, a file or re:…"
     )
     assert sorted(os.listdir(cunei.folder)) == before

@@ -132,6 +132,9 @@ def traces(shared):
             rewrite(process)
             new = process.name.encode() + WORDS[0] + WORDS[3]
             os.rename(process, os.fsencode(process.parent) + b"/" + new)
+        for word in WORDS:  # as if processes could not record
+            refusal = os.fsencode(shared.folder / name) + b"/.refused-" + word + b"-28"
+            open(refusal, "w").close()
     return shared
 
 
@@ -256,7 +259,7 @@ def test_the_names_are_in_the_trace(traces):
 def test_damaged_files_are_named_safely(traces, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(traces.folder / "ended", copy)
-    for process in copy.iterdir():
+    for process in copy.glob("[!.]*"):
         (process / "s0").write_bytes(b"\x1b[31m" * 100)
     for command in READERS:
         words = [command, copy, *([copy] if command == "compare" else [])]

@@ -36,7 +36,7 @@ def read_bytes(path):
 
 def test_each_format_is_tested():
     others = {"html", "pstats", "ctf"}
-    assert FOR_VIEWERS == others | {"perfetto", "pprof", "otf2"}
+    assert others | {"perfetto", "pprof", "otf2"} == FOR_VIEWERS
 
 
 @pytest.fixture(params=["ended", "killed"])

@@ -151,3 +151,11 @@ def test_a_folder_that_cannot_be_made_is_reported(trace):
         "cunei: cannot make a folder for the page in '/nowhere': "
         "No such file or directory\n"
     )
+
+
+def test_the_source_can_be_hidden(trace):
+    view(trace, NONE)
+    view(trace, NONE, "--hide-source")
+
+    found = sorted(bool(page_of(page)["sources"]) for page in pages(trace))
+    assert found == [False, True]

@@ -40,7 +40,7 @@ def page(opened, request):
     browser.resize(request.param, 900)
     browser.open(path)
     browser.settle()
-    browser.key("3")
+    browser.key("4")
     yield browser
     assert browser.errors == []
 

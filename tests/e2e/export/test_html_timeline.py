@@ -6,6 +6,7 @@ from itertools import groupby
 import packets
 import pytest
 import timeline
+from browser import EXECUTABLE, MISSING, Browser
 from exported import export, page_of, record, slices_of
 
 
@@ -111,3 +112,31 @@ def test_losses_between_pieces_are_a_mark(cunei):
     assert len(drawn(page)) == len(timeline.replayed(cunei)) > len(known)
     begins = {(each.begin, each.depth) for each in drawn(page)}
     assert begins >= {(each.begin, each.depth) for each in known}
+
+
+# Notes the texts that end beyond the right edge of what they are drawn on.
+NOTE_CUT = """
+window.cut = [];
+const inner = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const end = x + this.measureText(text).width;
+    if (end > this.canvas.clientWidth) window.cut.push([text, y]);
+    return inner.call(this, text, x, y);
+};
+"""
+
+
+@pytest.mark.skipif(not EXECUTABLE, reason=MISSING)
+def test_no_label_is_cut_off_at_the_right_edge(rich, tmp_path):
+    path = export(rich, "html")
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(path)
+        browser.key("3")
+        browser.run(NOTE_CUT)
+        # In some of these widths, a time of the axis is close to the edge.
+        for width in range(700, 1000, 20):
+            browser.resize(width, 700)
+            browser.settle()
+            browser.run("redraw()")
+        assert browser.run("cut") == []
+        assert browser.errors == []

@@ -4,7 +4,7 @@ parameters, metadata, tokens."""
 
 import pytest
 from browser import EXECUTABLE, MISSING, Browser
-from exported import export, page_of, record, report
+from exported import export, page_of, record, report, slices_of
 
 PROGRAM = """\
 import cunei
@@ -133,7 +133,7 @@ def test_marks_are_those_of_the_report(recorded):
 def details_of(page, name):
     """The texts at the calls of a function, in the order of time."""
     (thread,) = page["threads"]
-    slices = list(zip(*(iter(thread["slices"]),) * 4))
+    slices = slices_of(thread)
     texts = dict(zip(*(iter(thread["values"]),) * 2))
     found = [
         (start, page["texts"][texts[i] - 1])
@@ -250,7 +250,7 @@ def browser(tmp_path_factory, recorded):
         pytest.skip(MISSING)
     with Browser(tmp_path_factory.mktemp("browser")) as browser:
         browser.open(export(recorded, "html"))
-        browser.key("3")
+        browser.key("4")
         yield browser
         assert browser.errors == []
 

@@ -84,10 +84,11 @@ def record(cunei, *options, program=PROGRAM, name="trace"):
     assert done.returncode == 0, done.stderr
 
 
-def export(cunei, form, *options, name="trace"):
-    """The path of the file that was written."""
+def export(cunei, form, *options, name="trace", folds=False):
+    """The path of the file that was written, with the import system unless `folds`."""
     path = cunei.folder / f"exported.{form}"
-    done = cunei("export", "--force", name, "--to", form, "-o", path, *options)
+    words = [*options, *([] if folds else ["--no-fold"])]
+    done = cunei("export", "--force", name, "--to", form, "-o", path, *words)
     assert done.returncode == 0, done.stderr
     return path
 
@@ -99,12 +100,28 @@ def page_of(path):
         path.read_text(encoding="utf-8"),
         re.S,
     )
-    return json.loads(found.group(1))
+    page = json.loads(found.group(1))
+    if "rise" in page["tree"]:
+        page["tree"]["parent"] = parents_of(page["tree"].pop("rise"))
+    return page
+
+
+def parents_of(rise):
+    """Each node is so many levels above the one before it; 0: below that."""
+    parents = [0]
+    for i in range(1, len(rise)):
+        above = i - 1
+        for _ in range(rise[i]):
+            above = parents[above]
+        parents.append(above)
+    return parents
 
 
 def slices_of(thread):
     """(start, duration, depth, function) of each that a page draws."""
-    return list(zip(*(iter(thread["slices"]),) * 4))
+    rows = zip(*(iter(thread["slices"]),) * 4)
+    start = 0
+    return [((start := start + row[0]), *row[1:]) for row in rows]
 
 
 def report(cunei, *options, name="trace"):

@@ -79,7 +79,36 @@ static const struct {
     {"in-project:/home/a", "__main__", "f", "<string>", true},
     {"in-project:/home/a", "m", "f", "<string>", false},
     {"in-project:/home/a", "builtins", "len", "", false},
+    {"in-project:/home/a", "__main__", "f", "/tmp/ipykernel_7/12.py", true},
+    {"in-project:/home/a", "m", "f", "/tmp/ipykernel_7/12.py", false},
+    {"in-project:", "m", "f", "/home/a.py", true},
+    {"in-project:", "m", "f", "/usr/lib/python3.12/json/decoder.py", false},
+    {"in-project:", "m", "f", "<frozen runpy>", false},
 };
+
+static bool includes(const struct cunei_patterns *patterns, const char *file)
+{
+    return cunei_patterns_include(patterns, "m", "f", file);
+}
+
+static void a_project_is_first_and_may_get_its_folder_later(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    assert_int_equal(cunei_patterns_add(&patterns, false, "/home/a/x.py", NULL, 0), 0);
+    assert_int_equal(
+        cunei_patterns_add(&patterns, true, CUNEI_PATTERN_PROJECT, NULL, 0), 0);
+    assert_false(cunei_patterns_have_project(&patterns));
+
+    cunei_patterns_project_first(&patterns);
+    patterns.project = "/home/a";
+
+    assert_true(cunei_patterns_have_project(&patterns));
+    assert_true(includes(&patterns, "/home/a/y.py"));
+    assert_false(includes(&patterns, "/home/a/x.py"));
+    assert_false(includes(&patterns, "/home/b/y.py"));
+    cunei_patterns_fini(&patterns);
+}
 
 static void a_pattern_matches_what_its_form_says(void **state)
 {
@@ -241,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pattern_matches_what_its_form_says),
+        cmocka_unit_test(a_project_is_first_and_may_get_its_folder_later),
         cmocka_unit_test(without_patterns_everything_is_included),
         cmocka_unit_test(after_an_exclude_the_rest_is_included),
         cmocka_unit_test(the_last_pattern_that_matches_decides),

@@ -80,7 +80,8 @@ static void a_hidden_function_leaves_its_calls_and_its_time(void **state)
         HIDDEN,
         WORK
     };
-    static const bool is_hidden[] = {false, false, true, false};
+    static const enum cunei_tree_fold hides[] = {CUNEI_TREE_KEEP, CUNEI_TREE_KEEP,
+                                                 CUNEI_TREE_HIDE, CUNEI_TREE_KEEP};
     struct cunei_tree *tree = cunei_tree_new();
     uint32_t top = cunei_tree_child(tree, 0, MAIN);
     uint32_t hidden = cunei_tree_child(tree, top, HIDDEN);
@@ -90,7 +91,8 @@ static void a_hidden_function_leaves_its_calls_and_its_time(void **state)
     tree->nodes[work] = (struct cunei_node){.parent = hidden, .slot = WORK, .calls = 2};
     tree->nodes[direct].calls = 3;
 
-    struct cunei_tree *pruned = cunei_tree_without(tree, is_hidden);
+    struct cunei_tree *pruned =
+        cunei_tree_fold(tree, &(struct cunei_tree_folding){.folds = hides});
 
     assert_int_equal(pruned->count, 3);
     top = cunei_tree_child(pruned, 0, MAIN);
@@ -147,7 +149,9 @@ static void the_time_of_folded_nodes_is_their_caller_s(void **state)
     (void)state;
     struct cunei_tree *tree = make_folding();
     uint64_t moved[5] = {0};
-    struct cunei_tree *copy = cunei_tree_fold(tree, folds, true, moved);
+    struct cunei_tree *copy = cunei_tree_fold(
+        tree, &(struct cunei_tree_folding){
+                  .folds = folds, .keeps_outermost = true, .moved = moved});
 
     assert_int_equal(copy->count, 4);
     uint32_t f = cunei_tree_child(copy, 0, 1);
@@ -168,8 +172,10 @@ static void a_folded_node_without_a_caller_stays_if_asked_for(void **state)
                                                CUNEI_TREE_FOLD, CUNEI_TREE_KEEP,
                                                CUNEI_TREE_FOLD};
     struct cunei_tree *tree = make_folding();
-    struct cunei_tree *with = cunei_tree_fold(tree, all, true, NULL);
-    struct cunei_tree *without = cunei_tree_fold(tree, all, false, NULL);
+    struct cunei_tree *with = cunei_tree_fold(
+        tree, &(struct cunei_tree_folding){.folds = all, .keeps_outermost = true});
+    struct cunei_tree *without =
+        cunei_tree_fold(tree, &(struct cunei_tree_folding){.folds = all});
 
     assert_int_equal(with->count, 3);
     assert_int_equal(with->nodes[cunei_tree_child(with, 0, 1)].self, 2 + 4 + 16 + 32);
@@ -177,6 +183,55 @@ static void a_folded_node_without_a_caller_stays_if_asked_for(void **state)
     assert_int_equal(without->nodes[cunei_tree_child(without, 0, 3)].self, 8);
     cunei_tree_free(with);
     cunei_tree_free(without);
+    cunei_tree_free(tree);
+}
+
+/* f calls 2, which calls 4 and 3; 3 calls 4 again. */
+static void a_run_of_nodes_is_the_first_of_them(void **state)
+{
+    (void)state;
+    static const enum cunei_tree_fold runs[] = {CUNEI_TREE_KEEP, CUNEI_TREE_KEEP,
+                                                CUNEI_TREE_FOLD_RUN, CUNEI_TREE_KEEP,
+                                                CUNEI_TREE_FOLD_RUN};
+    struct cunei_tree *tree = cunei_tree_new();
+    uint32_t f = cunei_tree_child(tree, 0, 1);
+    uint32_t run = cunei_tree_child(tree, f, 2);
+    uint32_t own = cunei_tree_child(tree, run, 3);
+    uint32_t below = cunei_tree_child(tree, run, 4);
+    uint32_t again = cunei_tree_child(tree, own, 4);
+    uint32_t places[6] = {0};
+    for (uint32_t i = 1; i < tree->count; i++)
+        tree->nodes[i].self = UINT64_C(1) << i;
+
+    struct cunei_tree *copy = cunei_tree_fold(
+        tree, &(struct cunei_tree_folding){.folds = runs, .places = places});
+
+    assert_int_equal(copy->count, 5);
+    assert_int_equal(places[below], places[run]);
+    assert_int_equal(copy->nodes[places[run]].self,
+                     tree->nodes[run].self + tree->nodes[below].self);
+    assert_int_equal(copy->nodes[places[own]].parent, places[run]);
+    assert_int_equal(copy->nodes[places[again]].parent, places[own]);
+    cunei_tree_free(copy);
+    cunei_tree_free(tree);
+}
+
+static void the_time_of_a_dropped_node_is_left_out(void **state)
+{
+    (void)state;
+    static const enum cunei_tree_fold drops[] = {CUNEI_TREE_KEEP, CUNEI_TREE_DROP,
+                                                 CUNEI_TREE_DROP, CUNEI_TREE_KEEP,
+                                                 CUNEI_TREE_KEEP};
+    struct cunei_tree *tree = make_folding();
+
+    struct cunei_tree *copy = cunei_tree_fold(
+        tree, &(struct cunei_tree_folding){.folds = drops, .keeps_outermost = true});
+
+    assert_int_equal(copy->count, 3);
+    assert_int_equal(copy->nodes[0].self + copy->nodes[0].gap, 0);
+    assert_int_equal(copy->nodes[cunei_tree_child(copy, 0, 3)].self, 8);
+    assert_int_equal(copy->nodes[cunei_tree_child(copy, 0, 4)].self, 16 + 32);
+    cunei_tree_free(copy);
     cunei_tree_free(tree);
 }
 
@@ -191,6 +246,8 @@ int main(void)
         cmocka_unit_test(pairs_add_up),
         cmocka_unit_test(the_time_of_folded_nodes_is_their_caller_s),
         cmocka_unit_test(a_folded_node_without_a_caller_stays_if_asked_for),
+        cmocka_unit_test(a_run_of_nodes_is_the_first_of_them),
+        cmocka_unit_test(the_time_of_a_dropped_node_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

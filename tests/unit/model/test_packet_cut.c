@@ -32,6 +32,30 @@ static void what_is_not_wanted_is_as_if_it_had_not_been_recorded(void **state)
                         "thread 1 (F110 (F130 F140 raise) F160) ");
 }
 
+static void exceptions_that_only_folded_functions_see_are_cut(void **state)
+{
+    const struct cunei_cut_options options = {
+        .functions =
+            (uint8_t[]){CUNEI_CUT_WANTED, CUNEI_CUT_FOLDED, CUNEI_CUT_UNWANTED},
+        .function_count = 3,
+        .until = UINT64_MAX};
+    const struct tape_raise folded = {.type = "KeyError", .function = G};
+    const struct tape_raise caught = {.type = "KeyError", .function = G, .handler = F};
+    const struct tape_raise unwanted = {.type = "KeyError", .function = H};
+
+    (void)state;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_enter(&tape, G, 120);
+    tape_exception(&tape, &folded, 0, 130);
+    tape_exception(&tape, &caught, 1, 140);
+    tape_exception(&tape, &unwanted, 0, 150);
+    tape_leave(&tape, G, 160);
+    tape_leave(&tape, F, 170);
+
+    assert_string_equal(spans_of_cut(&options), "thread 1 (F110 !10-140 !10-150 F170) ");
+}
+
 static void a_window_cuts_stretches(void **state)
 {
     const struct cunei_cut_options options = {.from = 115, .until = 145};
@@ -179,6 +203,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             what_is_not_wanted_is_as_if_it_had_not_been_recorded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            exceptions_that_only_folded_functions_see_are_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_window_cuts_stretches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_window_begins_and_ends_where_no_event_is,
                                         set_up, tear_down),

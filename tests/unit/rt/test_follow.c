@@ -26,6 +26,7 @@
 #include "same_analysis.h"
 #include "scratch.h"
 #include "trace/follow.h"
+#include "trace/packet_part.h"
 
 #define WRITERS     4
 #define EVENTS      200000
@@ -128,7 +129,7 @@ static void restart_with_ring(struct scratch *scratch, uint64_t size)
     assert_int_equal(cunei_recorder_stop(), 0);
     scratch_remove(scratch);
     scratch_make(scratch);
-    scratch->keep_size = size;
+    scratch->keep.size = size;
     scratch->stack = list_open;
     scratch_start(scratch);
 }

@@ -124,6 +124,52 @@ static void a_launcher_ignores_files_of_another_user(void **state)
     cunei_refusals_fini(&refusals);
 }
 
+/* Its file could be made by whoever may write there, so it sends a message as well. */
+static void a_process_of_another_user_is_counted_once(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_record_env session = session_in(scratch->directory);
+    struct cunei_refusals refusals = {0};
+    int status = 0;
+
+    if (geteuid() != 0)
+        skip(); /* only root can become another user */
+    int listener = cunei_refusal_listen(&session.launcher);
+    assert_int_equal(chmod(scratch->directory, 0777), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setuid(OTHER_USER) == 0)
+            cunei_refusal_leave(&session, getpid(), EMFILE);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    receive_all(scratch->directory, listener, &session, &refusals);
+
+    assert_int_equal(refusals.count, 1);
+    assert_int_equal(refusals.items[0].pid, pid);
+    assert_int_equal(refusals.items[0].reason, EMFILE);
+    cunei_refusals_fini(&refusals);
+    close(listener);
+}
+
+static void a_file_and_a_message_are_one_reason(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_record_env session = session_in(scratch->directory);
+    struct cunei_refusals refusals = {0};
+
+    if (geteuid() != 0)
+        skip(); /* only root can give a directory away */
+    int listener = cunei_refusal_listen(&session.launcher);
+    assert_int_equal(chown(scratch->directory, OTHER_USER, OTHER_USER), 0);
+    cunei_refusal_leave(&session, getpid(), EMFILE);
+    receive_all(scratch->directory, listener, &session, &refusals);
+
+    assert_int_equal(refusals.count, 1);
+    cunei_refusals_fini(&refusals);
+    close(listener);
+}
+
 static void without_the_directory_they_go_to_whoever_listens(void **state)
 {
     (void)state;
@@ -412,6 +458,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(words_in_the_directory_are_counted_by_reason,
                                         make, remove_all),
         cmocka_unit_test_setup_teardown(a_launcher_ignores_files_of_another_user, make,
+                                        remove_all),
+        cmocka_unit_test_setup_teardown(a_process_of_another_user_is_counted_once, make,
+                                        remove_all),
+        cmocka_unit_test_setup_teardown(a_file_and_a_message_are_one_reason, make,
                                         remove_all),
         cmocka_unit_test_setup_teardown(
             without_the_directory_they_go_to_whoever_listens, make, remove_all),

@@ -28,6 +28,7 @@ static void a_formatted_text_is_parsed_back(void **state)
         .stop_errno = ENOSPC,
         .host = strdup("a host"),
         .executable = strdup("/usr/bin/python 3\n"),
+        .project = strdup("/home/ann/shop"),
     };
     assert_int_equal(
         cunei_process_add(&process.arguments, &process.argument_count, "app.py"), 0);
@@ -48,6 +49,7 @@ static void a_formatted_text_is_parsed_back(void **state)
     assert_int_equal(parsed.stop_errno, ENOSPC);
     assert_string_equal(parsed.host, "a host");
     assert_string_equal(parsed.executable, "/usr/bin/python 3\n");
+    assert_string_equal(parsed.project, "/home/ann/shop");
     assert_null(parsed.python);
     assert_int_equal(parsed.argument_count, 2);
     assert_string_equal(parsed.arguments[0], "app.py");

@@ -19,6 +19,7 @@ static void a_formatted_text_is_parsed_back(void **state)
     struct cunei_record_env parsed;
     bool include = false;
     struct cunei_record_env session = {.directory = strdup("/tmp/a trace=100%"),
+                                       .project = strdup("/home/ann/the shop"),
                                        .frequency = 2794750000,
                                        .max_bytes = 1 << 30,
                                        .startup = true,
@@ -32,6 +33,7 @@ static void a_formatted_text_is_parsed_back(void **state)
     assert_int_equal(cunei_record_env_parse(&parsed, text.data), 0);
 
     assert_string_equal(parsed.directory, "/tmp/a trace=100%");
+    assert_string_equal(parsed.project, "/home/ann/the shop");
     assert_int_equal(parsed.frequency, 2794750000);
     assert_int_equal(parsed.max_bytes, 1 << 30);
     assert_true(parsed.startup);
@@ -104,6 +106,8 @@ static const char *const refused[] = {
     "v=2 dir=/tmp/x",
     "v=1 dir=relative",
     "v=1 dir=/a dir=/b",
+    "v=1 dir=/a project=relative",
+    "v=1 dir=/a project=/b project=/c",
     "v=1 dir=/a freq=fast",
     "v=1 dir=/a freq=-1",
     "v=1 dir=/a freq=99999999999999999999999",

@@ -20,7 +20,6 @@
 #include <Python.h>
 
 #include <frameobject.h>
-#include <stdbool.h>
 
 void cunei_c_call_hook_begin(void);
 void cunei_c_call_hook_end(void);

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#include "probe/code/code.h"
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/hot.h"

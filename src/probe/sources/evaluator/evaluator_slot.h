@@ -11,8 +11,6 @@
 
 #include <Python.h>
 
-#include <stdbool.h>
-
 #include "probe/core/compat.h"
 #include "probe/core/source.h"
 

@@ -3,7 +3,6 @@
 
 #include "probe/sources/evaluator/line_hook.h"
 
-#include "probe/code/code.h"
 #include "probe/core/code_extra.h"
 #include "probe/events/line_event.h"
 #include "probe/sources/evaluator/open_frames.h"

@@ -15,7 +15,6 @@
 #include "probe/events/function_event.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/process.h"
-#include "rt/recorder.h"
 
 struct open {
     const cunei_compat_311_frame *frame;

@@ -6,7 +6,6 @@
 #include "probe/core/compat.h"
 #include "probe/core/frame.h"
 #include "probe/sources/hooks/hook_frame.h"
-#include "rt/stream.h"
 
 /* What an exception has ended last in the calling thread, only to be compared. */
 static _Thread_local struct {

@@ -238,7 +238,7 @@ def test_a_hook_of_the_programs_own_gets_all_and_that_is_reported(cunei, instrum
     assert trace.count("g", ctf.ENTER) == 1
     assert "1 thread was not recorded to the end" in report(cunei).replace("\n", " ")
     shown = json.loads(cunei("report", "--json", "trace").stdout)
-    assert [process["taken"] for process in shown["processes"]] == [1]
+    assert [process["lost_threads"] for process in shown["processes"]] == [1]
     assert shown["processes"][0]["instrumenter"] == instrumenter
 
 

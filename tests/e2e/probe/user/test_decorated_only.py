@@ -254,9 +254,9 @@ def test_where_all_ids_are_taken_that_is_reported(cunei):
     (line,) = [line for line in done.stderr.splitlines() if "decorated" in line]
     assert line.startswith(f"cunei: {NOT_RECORDED}") and "--instrumenter" not in line
     assert NOT_RECORDED in " ".join(report.stdout.split())
-    assert process["unheard"] is True
+    assert process["decorated_lost"] is True
     (process,) = json.loads(cunei("info", "--json", "trace").stdout)["processes"]
-    assert process["unheard"] is True
+    assert process["decorated_lost"] is True
     assert "none, missing in decorated functions" in cunei("info", "trace").stdout
 
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/* `cunei top`: what a program is doing right now. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/common/options.h"
+#include "cmd/record/launch.h"
+#include "cmd/record/recorded_run.h"
+#include "cmd/record/temporary_trace.h"
+#include "cmd/record/trace_directory.h"
+#include "cmd/top/batch.h"
+#include "cmd/top/program.h"
+#include "cmd/top/session.h"
+#include "cmd/top/targets.h"
+#include "cmd/top/top_options.h"
+#include "top/terminal.h"
+#include "top/view.h"
+
+/* What is kept of a program that top runs: enough for a snapshot of the last seconds.
+ */
+#define KEPT "30s,256M"
+
+static int watch(const struct cunei_top_targets *targets,
+                 const struct cunei_top_options *options,
+                 const struct cunei_top_view *view, struct cunei_top_program *program)
+{
+    return options->batch > 0 ? cunei_top_batch(targets, options, view, program)
+                              : cunei_top_session_run(targets, options, view, program);
+}
+
+/* The trace is made in a temporary directory, and removed in the end. */
+static int watch_run(struct cunei_recorded_run *run,
+                     const struct cunei_top_options *options,
+                     const struct cunei_top_view *view)
+{
+    struct cunei_top_program program = {.run = run, .output = -1};
+    struct cunei_top_targets targets = {0};
+    struct cunei_buffer reason = {0};
+
+    run->directory = cunei_trace_directory_make_temporary(&run->directory_id, &reason);
+    if (!run->directory) {
+        int status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&reason));
+        cunei_buffer_fini(&reason);
+        return status;
+    }
+    run->shown = strdup(run->directory);
+    int status = cunei_top_targets_add(&targets, run->directory, NULL) < 0
+                     ? EXIT_FAILURE
+                     : watch(&targets, options, view, &program);
+    cunei_top_targets_fini(&targets);
+    cunei_temporary_trace_remove(run);
+    return status == EXIT_SUCCESS && program.has_ended
+               ? cunei_launch_leave(program.wait_status)
+               : status;
+}
+
+static int run_program(struct cunei_top_options *options,
+                       const struct cunei_top_view *view, int argc, char **argv)
+{
+    struct cunei_recorded_run run = {0};
+
+    if (!options->recording.keep && !options->recording.max_bytes)
+        options->recording.keep = KEPT;
+    int status = cunei_recorded_run_configure(&run, &options->recording, argc, argv);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_recorded_run_prepare(&run, argc, argv);
+    if (status == EXIT_SUCCESS)
+        status = watch_run(&run, options, view);
+    cunei_recorded_run_fini(&run);
+    return status;
+}
+
+static int watch_words(const struct cunei_top_options *options,
+                       const struct cunei_top_view *view, int argc, char **argv)
+{
+    struct cunei_top_targets targets = {0};
+    int status = EXIT_SUCCESS;
+
+    for (int i = 0; status == EXIT_SUCCESS && i < argc; i++)
+        status = cunei_top_targets_find(&targets, argv[i]);
+    if (status == EXIT_SUCCESS)
+        status = watch(&targets, options, view, NULL);
+    cunei_top_targets_fini(&targets);
+    return status;
+}
+
+/* A screen that cannot be shown is refused before anything is started. */
+static int check_terminal(const struct cunei_top_options *options)
+{
+    struct cunei_buffer reason = {0};
+
+    if (options->batch > 0 || options->post_mortem ||
+        cunei_top_terminal_is_possible(&reason))
+        return CUNEI_OPTIONS_CONTINUE;
+    int status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&reason));
+    cunei_buffer_fini(&reason);
+    return status;
+}
+
+/* Options may stand behind the words, unless these are a program's. */
+static int parse_rest(struct cunei_top_options *options, int *argc, char **argv)
+{
+    struct cunei_cmd plain = cunei_cmd_top;
+
+    plain.takes_program = false;
+    return cunei_options_parse(&plain, argc, argv, options);
+}
+
+static int run_top(int argc, char **argv)
+{
+    struct cunei_top_options options = {.interval_ns = CUNEI_NS_PER_S,
+                                        .limit = 25,
+                                        .recording = CUNEI_RECORD_OPTIONS_DEFAULTS};
+    struct cunei_top_view view;
+    bool is_program = false;
+
+    cunei_top_view_init(&view);
+    int status = cunei_options_parse(&cunei_cmd_top, &argc, argv, &options);
+    if (status == CUNEI_OPTIONS_CONTINUE && argc > 1)
+        is_program = cunei_top_targets_is_program(argv[1]);
+    if (status == CUNEI_OPTIONS_CONTINUE && !is_program)
+        status = parse_rest(&options, &argc, argv);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_top_options_settle(&options, &view);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = check_terminal(&options);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = is_program ? run_program(&options, &view, argc - 1, argv + 1)
+                            : watch_words(&options, &view, argc - 1, argv + 1);
+    cunei_record_options_fini(&options.recording);
+    return status;
+}
+
+const struct cunei_cmd cunei_cmd_top = {
+    .name = "top",
+    .args = "[options] [PID … | NAME | DIR … | PROGRAM …]",
+    .summary = "show live which functions take the time",
+    .help =
+        "Shows what a program is doing right now: the functions that take the time,\n"
+        "with exact counts, and threads, tasks, exceptions, open stacks, the call tree.\n"
+        "\n"
+        "  cunei top app.py --port 8000     run it, and watch it\n"
+        "  cunei top 4711                   watch a process that is being recorded\n"
+        "  cunei top app.py                 the same by name, where no such file is here\n"
+        "  cunei top DIR                    follow a recording, or show a finished one\n"
+        "  cunei top                        choose from what is being recorded\n"
+        "  cunei top --once --sort calls/s DIR\n"
+        "  cunei top --batch 10 --json 4711 > samples.json\n"
+        "\n"
+        "In the screen, ? lists the keys. Columns: shares (self%, total%), rates\n"
+        "(calls/s) and own%, below% are of the last interval; calls, self, total, mean,\n"
+        "p99 and max are since the begin, as in 'cunei report'. Numbers with ~ are\n"
+        "estimates, of functions that a budget demoted.\n"
+        "\n"
+        "A program that top runs keeps its last 30 seconds, at most 256 MB, in a\n"
+        "temporary directory; the key s saves them. Its exit status is top's. What it\n"
+        "prints is in a pane (key o), and is printed again at the end; with --once,\n"
+        "--batch and --json it goes to stderr.",
+    .options = cunei_top_option_rows,
+    .takes_program = true,
+    .run = run_top,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Another command of cunei that runs while the screen is shown: a snapshot or an
+ * export.
+ *
+ *     struct cunei_top_errand errand = {.output = -1};
+ *     const char *words[] = {"cunei", "snapshot", "DIR", NULL};
+ *     rc = cunei_top_errand_start(&errand, words);
+ *     … errand.output is readable: cunei_top_errand_look(&errand, text, size) …
+ */
+#ifndef CUNEI_CMD_TOP_ERRAND_H
+#define CUNEI_CMD_TOP_ERRAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+
+struct cunei_top_errand {
+    pid_t pid;  /* 0: none runs */
+    int output; /* -1: none runs */
+    struct cunei_buffer text;
+};
+
+/* -EBUSY: one runs already; or of starting it. */
+int cunei_top_errand_start(struct cunei_top_errand *errand, const char *const *words);
+
+/* Read what it prints.  True: it has ended, and the last line goes to `text`. */
+bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t size);
+
+/* Wait for its end. */
+void cunei_top_errand_finish(struct cunei_top_errand *errand);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/top/targets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/vector.h"
+#include "cmd/common/message.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/recording_target.h"
+#include "cmd/common/search_path.h"
+#include "trace/process_choice.h"
+#include "trace/process_folder.h"
+#include "trace/recordings.h"
+#include "trace/trace.h"
+#include "trace/view.h"
+
+int cunei_top_targets_add(struct cunei_top_targets *targets, const char *path,
+                          const char *pid)
+{
+    struct cunei_top_target target = {strdup(path), pid ? strdup(pid) : NULL};
+
+    if (!target.path || (pid && !target.pid) ||
+        !CUNEI_VECTOR_RESERVE_ONE(targets->items, targets->count)) {
+        free(target.path);
+        free(target.pid);
+        return -ENOMEM;
+    }
+    targets->items[targets->count++] = target;
+    return 0;
+}
+
+void cunei_top_targets_fini(struct cunei_top_targets *targets)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        free(targets->items[i].path);
+        free(targets->items[i].pid);
+    }
+    free(targets->items);
+    *targets = (struct cunei_top_targets){0};
+}
+
+static bool is_number(const char *word)
+{
+    return *word && word[strspn(word, "0123456789")] == '\0';
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A directory with a program of its own is run as one: `cunei top app/`. */
+static bool has_main(const char *path)
+{
+    struct cunei_buffer name = {0};
+
+    cunei_buffer_format(&name, "%s/__main__.py", path);
+    bool is_there = !name.failed && access(name.data, F_OK) == 0;
+    cunei_buffer_fini(&name);
+    return is_there;
+}
+
+/* Whether a process that was found is one of a program with this name. */
+static bool is_called(const struct cunei_recording *recording, const char *word)
+{
+    const struct cunei_trace_view view = {.without_ring = true};
+    struct cunei_trace_process process;
+    struct cunei_trace_error error;
+
+    if (cunei_process_folder_open(&process, recording->folder, &view, &error) < 0)
+        return false;
+    bool is_wanted =
+        process.state == CUNEI_TRACE_RUNNING && cunei_trace_is_called(&process, word);
+    cunei_process_folder_close(&process);
+    return is_wanted;
+}
+
+static int add_recording(struct cunei_top_targets *targets,
+                         const struct cunei_recording *recording)
+{
+    return cunei_top_targets_add(targets, recording->folder, NULL);
+}
+
+/* Add the processes of programs with this name; their number, or -ENOMEM. */
+static int find_called(struct cunei_top_targets *targets, const char *word)
+{
+    struct cunei_recordings recordings = {0};
+    int count = 0;
+
+    cunei_recording_target_find_all(&recordings);
+    for (size_t i = 0; count >= 0 && i < recordings.count; i++) {
+        if (!is_called(&recordings.items[i], word))
+            continue;
+        count++;
+        if (targets && add_recording(targets, &recordings.items[i]) < 0)
+            count = -ENOMEM;
+    }
+    cunei_recordings_fini(&recordings);
+    return count;
+}
+
+bool cunei_top_targets_is_program(const char *word)
+{
+    struct stat status;
+
+    if (is_directory(word))
+        return has_main(word);
+    if (word[0] == '-' || strchr(word, '/') || stat(word, &status) == 0)
+        return true;
+    if (is_number(word) || find_called(NULL, word) != 0)
+        return false;
+    char *path = cunei_search_path_find(word);
+    bool is_found = path != NULL;
+    free(path);
+    return is_found;
+}
+
+int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
+{
+    if (is_directory(word) || is_number(word)) {
+        char *path = cunei_recording_target_find(word);
+        if (!path)
+            return EXIT_FAILURE;
+        int rc = cunei_top_targets_add(targets, path, is_directory(word) ? NULL : word);
+        free(path);
+        return rc < 0 ? cunei_cmd_fail(rc, "cannot watch '%s'", word) : 0;
+    }
+    int count = find_called(targets, word);
+    if (count < 0)
+        return cunei_cmd_fail(count, "cannot watch '%s'", word);
+    if (count == 0)
+        return cunei_cmd_fail(0,
+                              "'%s' is no pid, no trace, no program, and not the name "
+                              "of a program that is being recorded; 'cunei list' shows "
+                              "these",
+                              word);
+    return 0;
+}
+
+int cunei_top_targets_open(const struct cunei_top_targets *targets,
+                           struct cunei_top_watch *watch)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct cunei_top_target *target = &targets->items[i];
+        struct cunei_trace_error error = {0};
+        struct cunei_top_source *source = cunei_top_watch_add(watch);
+        int rc = source
+                     ? cunei_top_source_open(source, target->path, target->pid, &error)
+                     : -ENOMEM;
+        if (rc < 0)
+            return cunei_cmd_fail_to_open(rc, target->path, &error);
+    }
+    return 0;
+}

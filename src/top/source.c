@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "top/source.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "analysis/follow.h"
+#include "base/units.h"
+#include "top/sums.h"
+
+int cunei_top_source_open(struct cunei_top_source *source, const char *path,
+                          const char *word, struct cunei_trace_error *error)
+{
+    const struct cunei_analysis_options options = {.tree = true, .edges = true};
+
+    *source = (struct cunei_top_source){.word = word};
+    struct cunei_analysis_options chosen = options;
+    if (word)
+        chosen.processes = (struct cunei_trace_choice){&source->word, 1};
+    return cunei_analysis_follow_open(&source->follow, path, &chosen, error);
+}
+
+void cunei_top_source_close(struct cunei_top_source *source)
+{
+    cunei_analysis_follow_close(source->follow);
+    *source = (struct cunei_top_source){0};
+}
+
+int cunei_top_source_poll(struct cunei_top_source *source)
+{
+    int rc = cunei_analysis_follow_poll(source->follow);
+
+    source->has_ended = rc == 0;
+    return rc;
+}
+
+int cunei_top_source_sum(struct cunei_top_source *source,
+                         struct cunei_analysis *analysis)
+{
+    return cunei_analysis_follow_sum(source->follow, analysis);
+}
+
+uint64_t cunei_top_source_missed(const struct cunei_top_source *source)
+{
+    return cunei_analysis_follow_missed(source->follow);
+}
+
+bool cunei_top_source_is_running(const struct cunei_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        if (analysis->processes[i].process->state == CUNEI_TRACE_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec time;
+
+    if (clock_gettime(clock, &time) < 0)
+        return 0;
+    return (uint64_t)time.tv_sec * CUNEI_NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+uint64_t cunei_top_source_now_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+static void take_cpu(struct cunei_top_sums *sums, struct cunei_top_process *process)
+{
+    clockid_t clock;
+
+    if (clock_getcpuclockid((pid_t)process->pid, &clock) != 0)
+        return;
+    uint64_t cpu_ns = clock_ns(clock);
+    if (cpu_ns <= process->start_cpu_ns)
+        return;
+    if (process->has_cpu)
+        sums->cpu_ns -= process->cpu_ns;
+    process->has_cpu = true;
+    process->cpu_ns = cpu_ns - process->start_cpu_ns;
+    sums->cpu_ns += process->cpu_ns;
+}
+
+void cunei_top_source_take_cpu(struct cunei_top_sums *sums)
+{
+    for (uint32_t i = 0; i < sums->process_count; i++) {
+        if (sums->processes[i].is_seen &&
+            sums->processes[i].state == CUNEI_TRACE_RUNNING)
+            take_cpu(sums, &sums->processes[i]);
+    }
+}

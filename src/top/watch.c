@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "top/watch.h"
+
+#include <stdlib.h>
+
+#include "base/vector.h"
+#include "top/sums.h"
+
+struct cunei_top_source *cunei_top_watch_add(struct cunei_top_watch *watch)
+{
+    struct cunei_top_source *source = calloc(1, sizeof(*source));
+
+    if (!source || !CUNEI_VECTOR_RESERVE_ONE(watch->sources, watch->count)) {
+        free(source);
+        return NULL;
+    }
+    watch->sources[watch->count++] = source;
+    return source;
+}
+
+void cunei_top_watch_fini(struct cunei_top_watch *watch)
+{
+    for (size_t i = 0; i < watch->count; i++) {
+        cunei_top_source_close(watch->sources[i]);
+        free(watch->sources[i]);
+    }
+    free(watch->sources);
+    *watch = (struct cunei_top_watch){0};
+}
+
+int cunei_top_watch_poll(struct cunei_top_watch *watch)
+{
+    int most = 0;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        int rc = cunei_top_source_poll(watch->sources[i]);
+        if (rc < 0)
+            return rc;
+        most = rc > most ? rc : most;
+    }
+    return most;
+}
+
+static int add(struct cunei_top_sums *sums, struct cunei_top_known *known,
+               const struct cunei_top_source *source,
+               const struct cunei_analysis *analysis, bool *is_running)
+{
+    sums->missed += cunei_top_source_missed(source);
+    *is_running |= cunei_top_source_is_running(analysis);
+    return cunei_top_sums_add(sums, known, analysis);
+}
+
+/* Where nothing runs any more, time ends with the last event. */
+static void finish(struct cunei_top_sums *sums, bool is_running)
+{
+    cunei_top_source_take_cpu(sums);
+    if (!is_running)
+        sums->time_ns = 0;
+}
+
+int cunei_top_watch_sum(struct cunei_top_watch *watch, struct cunei_top_known *known,
+                        uint64_t now_ns, struct cunei_top_sums *sums)
+{
+    bool is_running = false;
+    int rc = 0;
+
+    *sums = (struct cunei_top_sums){.time_ns = now_ns};
+    for (size_t i = 0; rc == 0 && i < watch->count; i++) {
+        struct cunei_analysis analysis;
+        rc = cunei_top_source_sum(watch->sources[i], &analysis);
+        if (rc < 0)
+            break;
+        rc = add(sums, known, watch->sources[i], &analysis, &is_running);
+        cunei_analysis_fini(&analysis);
+    }
+    finish(sums, is_running);
+    return rc;
+}
+
+int cunei_top_watch_sum_one(const struct cunei_top_source *source,
+                            const struct cunei_analysis *analysis,
+                            struct cunei_top_known *known, uint64_t now_ns,
+                            struct cunei_top_sums *sums)
+{
+    bool is_running = false;
+
+    *sums = (struct cunei_top_sums){.time_ns = now_ns};
+    int rc = add(sums, known, source, analysis, &is_running);
+    finish(sums, is_running);
+    return rc;
+}

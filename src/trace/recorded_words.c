@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "trace/recorded_words.h"
+
+#include <stdlib.h>
+
+#include "trace/live.h"
+#include "trace/process.h"
+
+/* The words in a slot's newest packet; the one before it is written. */
+static uint64_t newest_words(const struct cunei_trace_live *live, uint32_t number)
+{
+    struct cunei_packet *packets[2] = {NULL, NULL};
+    uint64_t words = 0;
+
+    if (cunei_trace_live_copy(live, number, packets) < 0)
+        return 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (packets[i])
+            words = packets[i]->content_bits / 64;
+        free(packets[i]);
+    }
+    return words;
+}
+
+uint64_t cunei_trace_recorded_words(const struct cunei_trace_process *process)
+{
+    struct cunei_trace_live live;
+    uint64_t words = 0;
+
+    if (cunei_trace_live_open(&live, process) == 0 && live.is_whole) {
+        words = live.head.counters[CUNEI_LIVE_WRITTEN] / sizeof(uint64_t);
+        for (uint32_t i = 0; i < live.stream_count; i++)
+            words += newest_words(&live, i);
+    }
+    cunei_trace_live_close(&live);
+    return words;
+}
