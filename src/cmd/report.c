@@ -405,7 +405,8 @@ static int run_report(int argc, char **argv)
         report->directory = argv[1];
         report->style = cunei_output_style(stdout);
         status = values.follow
-                     ? cunei_report_follow(argv[1], report, values.interval_ns)
+                     ? cunei_report_follow(argv[1], report, values.interval_ns,
+                                           cunei_report_show)
                  : report->json ? cunei_report_show(argv[1], report, stdout)
                                 : show_paged(argv[1], report);
     }

@@ -14,7 +14,6 @@
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output.h"
-#include "cmd/report.h"
 #include "report/report.h"
 
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
@@ -26,6 +25,7 @@
 struct display {
     const char *path;
     const struct cunei_report_options *wanted;
+    cunei_report_shower *show_finished;
     struct cunei_analysis_follow *follow;
     bool is_screen; /* redrawn in place, on a terminal */
     bool is_drawn;
@@ -149,14 +149,14 @@ static int show_end(struct display *display)
         print(display, "");
     options.is_line = true;
     options.style = cunei_output_style(stdout);
-    int status = cunei_report_show(display->path, &options, stdout);
+    int status = display->show_finished(display->path, &options, stdout);
     return status == EXIT_SUCCESS ? 0 : status;
 }
 
 /* A negative errno, or the exit status. */
 static int follow(struct display *display, uint64_t interval_ns)
 {
-    bool was_told = false;
+    bool is_noted = false;
 
     for (;;) {
         int rc = catch_up(display->follow);
@@ -166,8 +166,8 @@ static int follow(struct display *display, uint64_t interval_ns)
             return show_end(display);
         if (has_events(display->follow))
             rc = show(display, false);
-        else if (!was_told) {
-            was_told = true;
+        else if (!is_noted) {
+            is_noted = true;
             cunei_cmd_note("waiting for a recording in '%s'", display->path);
         }
         if (rc < 0)
@@ -187,11 +187,12 @@ static int follow(struct display *display, uint64_t interval_ns)
 }
 
 int cunei_report_follow(const char *path, const struct cunei_report_options *wanted,
-                        uint64_t interval_ns)
+                        uint64_t interval_ns, cunei_report_shower *show_finished)
 {
     const struct cunei_analysis_options options = cunei_report_wanted(wanted);
     struct display display = {.path = path,
                               .wanted = wanted,
+                              .show_finished = show_finished,
                               .is_screen = isatty(STDOUT_FILENO) && !wanted->json};
     struct cunei_trace_error error;
 

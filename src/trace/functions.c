@@ -68,11 +68,10 @@ static int parse_lines(struct list *list, char *text, size_t size, uint64_t offs
             break;
         size_t length = (size_t)(end - (text + at)) + 1;
         if (cunei_metadata_parse_function(&function, text + at, length) < 0)
-            return cunei_trace_fail(
-                error, -EBADMSG,
-                "'%s' is damaged at byte %" PRIu64
-                ": this line does not define a function",
-                path, offset + at);
+            return cunei_trace_fail(error, -EBADMSG,
+                                    "'%s' is damaged at byte %" PRIu64
+                                    ": this line does not define a function",
+                                    path, offset + at);
         int rc = list_add(list, &function);
         if (rc < 0)
             return rc;
@@ -94,10 +93,10 @@ static int read_metadata(const struct cunei_trace_process *process,
         return fd;
     uint64_t rest = file_size > place->offset ? file_size - place->offset : 0;
     char *memory = file_size > METADATA_MAX ? NULL : malloc((size_t)rest + 1);
-    int64_t count = file_size > METADATA_MAX ? -EFBIG
-                    : !memory               ? -ENOMEM
-                              : cunei_trace_file_read(fd, memory, (size_t)rest,
-                                                      place->offset);
+    int64_t count =
+        file_size > METADATA_MAX ? -EFBIG
+        : !memory                ? -ENOMEM
+                  : cunei_trace_file_read(fd, memory, (size_t)rest, place->offset);
     close(fd);
     if (count < 0) {
         free(memory);
