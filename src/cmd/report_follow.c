@@ -14,6 +14,7 @@
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output.h"
+#include "python/refusals.h"
 #include "report/report.h"
 
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
@@ -37,6 +38,7 @@ struct display {
 static int render(struct display *display, char **text, size_t *size)
 {
     struct cunei_report_options options = *display->wanted;
+    struct cunei_refusals refusals = {0};
     struct cunei_trace_error damage;
     struct cunei_analysis analysis;
 
@@ -49,11 +51,15 @@ static int render(struct display *display, char **text, size_t *size)
     int rc = cunei_analysis_follow_sum(display->follow, &analysis);
     if (rc < 0)
         return rc;
+    cunei_cmd_read_refusals(display->path, cunei_analysis_follow_trace(display->follow),
+                            &refusals);
+    options.refusals = &refusals;
     FILE *out = open_memstream(text, size);
     rc = out ? cunei_report_print_sum(&analysis, &options, out, &damage) : -ENOMEM;
     if (out && fclose(out) != 0 && rc >= 0)
         rc = -ENOMEM;
     cunei_analysis_fini(&analysis);
+    cunei_refusals_fini(&refusals);
     return rc == -EBADMSG ? 0 : rc;
 }
 
