@@ -15,6 +15,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output.h"
 #include "cmd/report_show.h"
+#include "python/refusals.h"
 #include "report/report.h"
 
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
@@ -37,6 +38,7 @@ struct display {
 static int render(struct display *display, char **text, size_t *size)
 {
     struct cunei_report_options options = *display->wanted;
+    struct cunei_refusals refusals = {0};
     struct cunei_trace_error damage;
     struct cunei_analysis analysis;
 
@@ -49,11 +51,15 @@ static int render(struct display *display, char **text, size_t *size)
     int rc = cunei_analysis_follow_sum(display->follow, &analysis);
     if (rc < 0)
         return rc;
+    cunei_cmd_read_refusals(display->path, cunei_analysis_follow_trace(display->follow),
+                            &refusals);
+    options.refusals = &refusals;
     FILE *out = open_memstream(text, size);
     rc = out ? cunei_report_print_sum(&analysis, &options, out, &damage) : -ENOMEM;
     if (out && fclose(out) != 0 && rc >= 0)
         rc = -ENOMEM;
     cunei_analysis_fini(&analysis);
+    cunei_refusals_fini(&refusals);
     return rc == -EBADMSG ? 0 : rc;
 }
 
@@ -156,7 +162,7 @@ static int show_end(struct display *display)
 /* A negative errno, or the exit status. */
 static int follow(struct display *display, uint64_t interval_ns)
 {
-    bool was_told = false;
+    bool is_noted = false;
 
     for (;;) {
         int rc = catch_up(display->follow);
@@ -166,8 +172,8 @@ static int follow(struct display *display, uint64_t interval_ns)
             return show_end(display);
         if (has_events(display->follow))
             rc = show(display, false);
-        else if (!was_told) {
-            was_told = true;
+        else if (!is_noted) {
+            is_noted = true;
             cunei_cmd_note("waiting for a recording in '%s'", display->path);
         }
         if (rc < 0)

@@ -249,6 +249,14 @@ static enum cunei_cut_choice choose(const struct cunei_replay_options *options,
                                                              : CUNEI_CUT_UNWANTED;
 }
 
+void cunei_replay_choose(const struct cunei_replay_options *options,
+                         const struct cunei_trace_process *process, uint32_t first,
+                         uint8_t *choices)
+{
+    for (uint32_t i = first; i < process->function_count; i++)
+        choices[i] = (uint8_t)choose(options, &process->functions[i]);
+}
+
 /* What is shown of the functions of a process, owned by the caller; NULL with *rc 0:
  * all. */
 static uint8_t *choose_functions(const struct cunei_replay_options *options,
@@ -259,9 +267,9 @@ static uint8_t *choose_functions(const struct cunei_replay_options *options,
     bool is_whole = true;
 
     *rc = functions ? 0 : -ENOMEM;
+    if (functions)
+        cunei_replay_choose(options, process, 0, functions);
     for (uint32_t i = 0; functions && i < process->function_count; i++) {
-        const struct cunei_function *function = &process->functions[i];
-        functions[i] = choose(options, function);
         is_whole &= functions[i] == CUNEI_CUT_WANTED;
         *has_any |= functions[i] == CUNEI_CUT_WANTED;
     }

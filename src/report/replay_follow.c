@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "model/walk/packet_cut.h"
 #include "report/replay_line.h"
 #include "report/replay_options.h"
 #include "trace/follow.h"
 #include "trace/packet_part.h"
+#include "trace/project.h"
 #include "trace/trace_begin.h"
 
 /* Of each stream's file at a time: its lines take thirty times the memory. */
@@ -19,16 +21,21 @@
 struct stream {
     struct cunei_replay_follow *follow; /* borrowed */
     struct cunei_replay_line replay;
-    struct cunei_walk *walk; /* owned; NULL: it is not begun */
-    uint64_t last_ns;        /* of the last event that was read */
-    bool has_news;           /* in this poll */
-    bool is_done;            /* nothing more of the thread is shown: */
+    struct cunei_walk *walk; /* owned */
+    struct cunei_cut cut;
+    bool has_begun;   /* something of its packet is shown */
+    uint64_t last_ns; /* of the last event that was read */
+    bool has_news;    /* in this poll */
+    bool is_done;     /* nothing more of the thread is shown: */
     uint32_t done_thread;
 };
 
 struct process {
     struct stream **streams; /* owned, as each: by index of the process's streams */
     size_t count;
+    uint8_t *choices; /* owned: what is shown of each function */
+    uint32_t choice_count, choice_capacity;
+    struct cunei_cut_options selection;
     bool has_ended;
 };
 
@@ -40,7 +47,7 @@ struct line {
 };
 
 struct cunei_replay_follow {
-    const struct cunei_replay_options *options;
+    struct cunei_replay_options options; /* what it refers to is borrowed */
     FILE *out;
     struct cunei_trace_follow *trace; /* owned */
     struct process *processes;        /* owned: by index in the trace */
@@ -63,7 +70,7 @@ int cunei_replay_follow_open(struct cunei_replay_follow **opened, const char *pa
     *error = (struct cunei_trace_error){0};
     if (!follow)
         return -ENOMEM;
-    follow->options = options;
+    follow->options = *options;
     follow->out = out;
     follow->origin_ns = UINT64_MAX;
     int rc = cunei_trace_follow_open(&follow->trace, path, &options->processes, error);
@@ -81,6 +88,7 @@ static void free_stream(struct stream *stream)
     if (!stream)
         return;
     cunei_walk_free(stream->walk);
+    cunei_cut_fini(&stream->cut);
     cunei_replay_line_fini(&stream->replay);
     free(stream);
 }
@@ -90,6 +98,8 @@ static void fini_process(struct process *process)
     for (size_t i = 0; i < process->count; i++)
         free_stream(process->streams[i]);
     free(process->streams);
+    free(process->choices);
+    process->choices = NULL;
     process->streams = NULL;
     process->count = 0;
 }
@@ -149,11 +159,11 @@ static struct stream *new_stream(struct cunei_replay_follow *follow)
         return NULL;
     *stream =
         (struct stream){.follow = follow,
-                        .replay = {.options = follow->options,
+                        .replay = {.options = &follow->options,
                                    .put = put_line,
                                    .put_context = stream,
                                    .has_labels = true,
-                                   .arguments = {.is_json = follow->options->json}}};
+                                   .arguments = {.is_json = follow->options.json}}};
     stream->walk =
         cunei_walk_new(cunei_replay_step, &stream->replay, (struct cunei_id_kinds){0});
     if (stream->walk)
@@ -194,16 +204,58 @@ static uint64_t find_origin(const struct cunei_replay_follow *follow, uint64_t b
     return first_ns < begin_ns ? first_ns : begin_ns;
 }
 
-static int read_words(struct stream *stream, const struct cunei_trace_part *part)
+static bool shows_all(const struct cunei_replay_options *options)
 {
+    return (options->no_fold || options->json) && options->patterns.count == 0;
+}
+
+/* Choose among the functions that came since the last part. */
+static int choose_functions(struct cunei_replay_follow *follow, struct process *process,
+                            const struct cunei_trace_process *trace)
+{
+    uint32_t count = trace->function_count;
+
+    if (!CUNEI_VECTOR_RESERVE(process->choices, process->choice_capacity,
+                              (size_t)count + 1))
+        return -ENOMEM;
+    follow->options.patterns.project =
+        cunei_trace_project(cunei_trace_follow_trace(follow->trace));
+    cunei_replay_choose(&follow->options, trace, process->choice_count,
+                        process->choices);
+    process->choice_count = count;
+    process->selection = (struct cunei_cut_options){.functions = process->choices,
+                                                    .function_count = count,
+                                                    .kinds = cunei_trace_kinds(trace),
+                                                    .until = UINT64_MAX};
+    return 0;
+}
+
+static int read_words(struct cunei_replay_follow *follow, struct stream *stream,
+                      const struct cunei_trace_part *part)
+{
+    struct process *process = &follow->processes[part->process];
     const struct cunei_packet *head = part->head;
+    const uint64_t *words = part->words;
+    size_t count = part->word_count;
+    int rc = 0;
 
     if (stream->is_done && head->thread == stream->done_thread)
         return 0;
-    int rc =
-        part->is_first
-            ? cunei_walk_packet(stream->walk, head, part->words, part->word_count)
-            : cunei_walk_continue(stream->walk, head, part->words, part->word_count);
+    if (!shows_all(&follow->options)) {
+        stream->cut.options = &process->selection;
+        rc = choose_functions(follow, process, stream->replay.process);
+        if (rc == 0)
+            rc = part->is_first ? cunei_cut_packet(&stream->cut, head, words, count)
+                                : cunei_cut_continue(&stream->cut, head, words, count);
+        words = stream->cut.words;
+        count = stream->cut.word_count;
+    }
+    stream->has_begun &= !part->is_first;
+    if (rc < 0 || count == 0)
+        return rc;
+    rc = stream->has_begun ? cunei_walk_continue(stream->walk, head, words, count)
+                           : cunei_walk_packet(stream->walk, head, words, count);
+    stream->has_begun = true;
     stream->is_done = rc == CUNEI_REPLAY_DONE;
     stream->done_thread = head->thread;
     return stream->is_done ? 0 : rc;
@@ -227,7 +279,7 @@ static int read_part(void *context, const struct cunei_trace_part *part)
     if (follow->origin_ns == UINT64_MAX)
         follow->origin_ns = find_origin(follow, begin_ns);
     stream->replay.origin_ns = follow->origin_ns;
-    int rc = part->word_count > 0 ? read_words(stream, part) : 0;
+    int rc = part->word_count > 0 ? read_words(follow, stream, part) : 0;
     if (part->is_cut)
         cunei_walk_cut_packet(stream->walk);
     if (part->word_count > 0)

@@ -50,6 +50,11 @@ struct cunei_replay_line {
     uint64_t collected_since;  /* the start of the collection that has just ended */
 };
 
+/* What of the functions from `first` on is shown: enum cunei_cut_choice, by index. */
+void cunei_replay_choose(const struct cunei_replay_options *options,
+                         const struct cunei_trace_process *process, uint32_t first,
+                         uint8_t *choices);
+
 /* What the step of a walk makes of it: 0, CUNEI_REPLAY_DONE: nothing more of the thread
  * is shown, or a negative errno. */
 enum {

@@ -68,11 +68,10 @@ static int parse_lines(struct list *list, char *text, size_t size, uint64_t offs
             break;
         size_t length = (size_t)(end - (text + at)) + 1;
         if (cunei_metadata_parse_function(&function, text + at, length) < 0)
-            return cunei_trace_fail(
-                error, -EBADMSG,
-                "'%s' is damaged at byte %" PRIu64
-                ": this line does not define a function",
-                path, offset + at);
+            return cunei_trace_fail(error, -EBADMSG,
+                                    "'%s' is damaged at byte %" PRIu64
+                                    ": this line does not define a function",
+                                    path, offset + at);
         int rc = list_add(list, &function);
         if (rc < 0)
             return rc;
@@ -94,10 +93,10 @@ static int read_metadata(const struct cunei_trace_process *process,
         return fd;
     uint64_t rest = file_size > place->offset ? file_size - place->offset : 0;
     char *memory = file_size > METADATA_MAX ? NULL : malloc((size_t)rest + 1);
-    int64_t count = file_size > METADATA_MAX ? -EFBIG
-                    : !memory               ? -ENOMEM
-                              : cunei_trace_file_read(fd, memory, (size_t)rest,
-                                                      place->offset);
+    int64_t count =
+        file_size > METADATA_MAX ? -EFBIG
+        : !memory                ? -ENOMEM
+                  : cunei_trace_file_read(fd, memory, (size_t)rest, place->offset);
     close(fd);
     if (count < 0) {
         free(memory);
@@ -114,6 +113,7 @@ static int load_lines(struct cunei_trace_process *process,
                       struct cunei_trace_functions_place *place, struct list *list,
                       struct cunei_trace_error *error)
 {
+    static char nothing[1];
     struct cunei_metadata metadata;
     size_t size = 0, preamble = 0;
     char *text = NULL;
@@ -129,7 +129,7 @@ static int load_lines(struct cunei_trace_process *process,
         (void)cunei_trace_fail_to_read(error, rc, path);
     else {
         rc = keep(process, text, size);
-        text = size > 0 ? text : NULL;
+        text = size > 0 ? text : nothing;
         if (rc == 0 && place->offset == 0)
             rc = cunei_metadata_parse(&metadata, text, size, &preamble);
         if (rc == -EINVAL)

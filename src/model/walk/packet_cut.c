@@ -374,10 +374,8 @@ static void follow(struct cunei_cut *cut, const uint64_t *event)
         (void)push(cut, function);
 }
 
-static void begin_packet(struct cunei_cut *cut, const struct cunei_packet *packet)
+static void begin_packet(struct cunei_cut *cut)
 {
-    memcpy(&cut->packet, packet, sizeof(cut->packet));
-    cut->word_count = 0;
     cut->line = cut->full = (struct cunei_line){0};
     cut->has_begun = false;
     clear(cut);
@@ -412,11 +410,19 @@ static void mark_edges(struct cunei_cut *cut, uint64_t last)
 int cunei_cut_packet(struct cunei_cut *cut, const struct cunei_packet *packet,
                      const uint64_t *words, size_t word_count)
 {
+    begin_packet(cut);
+    return cunei_cut_continue(cut, packet, words, word_count);
+}
+
+int cunei_cut_continue(struct cunei_cut *cut, const struct cunei_packet *packet,
+                       const uint64_t *words, size_t word_count)
+{
     const struct cunei_cut_options *options = cut->options;
     uint64_t begin = packet->timestamp_begin, time = begin;
     size_t size = 0;
 
-    begin_packet(cut, packet);
+    memcpy(&cut->packet, packet, sizeof(cut->packet));
+    cut->word_count = 0;
     for (size_t at = 0; at < word_count && !cut->failed; at += size) {
         const uint64_t *event = words + at;
         size = cunei_event_words(event, word_count - at);

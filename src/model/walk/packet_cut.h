@@ -63,6 +63,10 @@ struct cunei_cut {
 /* -ENOMEM. */
 int cunei_cut_packet(struct cunei_cut *cut, const struct cunei_packet *packet,
                      const uint64_t *words, size_t word_count);
+/* The words that follow those cut before, of the packet that was cut last; more ids may
+ * be known by now. */
+int cunei_cut_continue(struct cunei_cut *cut, const struct cunei_packet *packet,
+                       const uint64_t *words, size_t word_count);
 void cunei_cut_fini(struct cunei_cut *cut);
 
 #endif

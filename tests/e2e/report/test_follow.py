@@ -322,6 +322,19 @@ def test_what_was_followed_is_what_replay_prints(cunei):
     assert ends == sorted(ends)
 
 
+def test_only_chosen_functions_are_printed(cunei):
+    words = ["replay", "trace", "--follow", "--json", "--include", "__main__:inner"]
+    with recorded(cunei, CALLS) as program:
+        advance(program)
+        with started(cunei, *words) as follower:
+            advance(program)
+            program.stdin.close()
+            calls = [json.loads(line) for line in follower.stdout]
+
+    assert {(call["qualname"], call["depth"]) for call in calls} == {("inner", 0)}
+    assert len(calls) == 80
+
+
 def test_run_trace_prints_calls_and_leaves_the_program_alone(cunei):
     program = CALLS + "\nprint('out'); print('err', file=sys.stderr); sys.exit(7)\n"
     cunei.write("app.py", program)
