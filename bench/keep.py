@@ -1,4 +1,4 @@
-"""What a ring costs beside files, and what a snapshot of 256 MB takes and slows down."""
+"""What a ring costs beside files, and what a snapshot of 256 MB takes."""
 
 import contextlib
 import pathlib
