@@ -4,6 +4,7 @@ import budget
 import filters
 import follow
 import instrumenter_table
+import keep
 
 ORDER = ("floor", "not written", "recorded", "VizTracer", "cProfile")
 TITLES = {
@@ -275,6 +276,7 @@ LIMITS = {
     "churn": churn_limits,
     "size": size_limits,
     "alone": alone_limits,
+    "keep": keep.limits,
     "startup": startup_limits,
     "spawn": spawn_limits,
     "reader": reader_limits,

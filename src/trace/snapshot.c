@@ -58,6 +58,8 @@ static int write_file(struct work *work, const char *name,
     int fd = text->failed ? -ENOMEM : create(work, name);
     int rc = fd < 0 ? fd : cunei_trace_file_write(fd, text->data, text->size, 0);
 
+    if (rc == 0 && ftruncate(fd, (off_t)text->size) < 0)
+        rc = -errno;
     if (fd >= 0)
         close(fd);
     return rc < 0 ? cannot_write(work, rc, name) : 0;
@@ -98,6 +100,9 @@ static int copy_file(struct work *work, const struct cunei_trace_stream *stream,
     int rc = cunei_trace_scan_open(&scan, &work->process, stream);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
+    /* What was appended since the live packets were copied is in them. */
+    if (scan.size > stream->size)
+        scan.size = stream->size;
     while ((rc = cunei_trace_scan_next(&scan)) != 0) {
         if (rc == -EBADMSG)
             rc = cunei_trace_scan_pass(&scan);
@@ -287,9 +292,13 @@ static int copy_process(struct work *work, const struct cunei_trace_process *lis
     work->folder = cunei_safe_open_folder(work->to, name, &status);
     if (work->folder < 0)
         return cannot_write(work, work->folder, name);
+    /* By this file the folder is known for one of ours, if its rest cannot be made. */
+    const struct cunei_buffer empty = {0};
+    int rc = write_file(work, CUNEI_PROCESS_NAME, &empty);
     work->view.has_ring_folder = true;
     work->view.ring_folder = work->folder;
-    int rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
+    if (rc == 0)
+        rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
                                        &work->live, work->error);
     if (rc == 0) {
         /* How it ended may be known from other processes. */
