@@ -24,7 +24,7 @@ static const char *const pane_names[] = {
 /* What function keys do, as the last row shows it. */
 static const char *const key_labels[] = {"Help",     "Columns", "Search", "Filter",
                                          "Tree",     "Sort",    "Group",  "Whole",
-                                         "Snapshot", "Quit"};
+                                         "Save", "Quit"};
 
 #define KEY_COUNT (int)(sizeof(key_labels) / sizeof(key_labels[0]))
 
@@ -182,7 +182,7 @@ static int draw_pane(struct cunei_top_model *model, struct cunei_grid *grid,
 static void draw_too_small(struct cunei_grid *grid)
 {
     (void)cunei_grid_put(grid, 0, 0, grid->column_count, CUNEI_TOP_INK_BAD,
-                         "cunei top: make this window larger (q quits)");
+                         "window too small, q: quit");
 }
 
 static struct cunei_top_area pane_area(const struct cunei_grid *grid)
