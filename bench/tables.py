@@ -176,6 +176,10 @@ def events_limits(events):
     if "recorded" in row and "cProfile" in row:
         ratio = added(row, "cProfile") / added(row, "recorded")
         yield at_least("builtin calls: cProfile / recorded", 2.5, ratio, "×{:.2f}")
+    row = table.get("start and join a thread", {})
+    if "recorded" in row:
+        added_us = added(row, "recorded") / 1000
+        yield at_most("a thread that does nothing", 25, added_us, "{:.1f} µs")
 
 
 def lines_limits(lines):
