@@ -12,6 +12,7 @@
 #include "cmd/record/temporary_trace.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/top/batch.h"
+#include "cmd/top/choose.h"
 #include "cmd/top/post_mortem.h"
 #include "cmd/top/program.h"
 #include "cmd/top/session.h"
@@ -95,14 +96,20 @@ static int watch_words(const struct cunei_top_options *options,
 {
     struct cunei_top_targets targets = {0};
     int status = EXIT_SUCCESS;
+    bool has_left = false;
 
     for (int i = 0; status == EXIT_SUCCESS && i < argc; i++)
         status = cunei_top_targets_find(&targets, argv[i]);
     if (status == EXIT_SUCCESS)
         status = check_terminal(options);
-    if (status == EXIT_SUCCESS && options->post_mortem)
+    if (status == EXIT_SUCCESS && argc == 0)
+        status =
+            cunei_top_choose(&targets, options->batch == 0, options->ascii, &has_left);
+    if (has_left || status != EXIT_SUCCESS)
+        ; /* there is nothing to watch */
+    else if (options->post_mortem)
         status = cunei_top_post_mortem(&targets, options, view);
-    else if (status == EXIT_SUCCESS)
+    else
         status = watch(&targets, options, view, NULL);
     cunei_top_targets_fini(&targets);
     return status;
