@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Records calls at a given rate with the runtime library, without Python: what a program
- * of any speed looks like from outside.
+ * Records calls at a given rate with the runtime library, without Python: what a
+ * program of any speed looks like from outside.
  *
  *     feed DIR EVENTS_PER_SECOND SECONDS [KEEP_BYTES]
  *

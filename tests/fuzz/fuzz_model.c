@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Packets in memory that passed the check, through the model: read in one go, read in
- * pieces and joined, read part by part as from a recording that grows, walked, its lines
- * added up, printed.
+ * pieces and joined, read part by part as from a recording that grows, walked, its
+ * lines added up, printed.
  */
 #include <stdbool.h>
 

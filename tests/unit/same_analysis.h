@@ -163,9 +163,8 @@ static void same_edges(const struct cunei_edges *a, struct cunei_edges *b,
     for (uint32_t i = 1; i < a->count; i++) {
         const struct cunei_edge *left = &a->items[i];
         uint32_t before = b->count;
-        const struct cunei_edge *right =
-            &b->items[cunei_edges_find(b, same_slot(left->caller, map),
-                                       same_slot(left->callee, map))];
+        const struct cunei_edge *right = &b->items[cunei_edges_find(
+            b, same_slot(left->caller, map), same_slot(left->callee, map))];
         assert_int_equal(b->count, before);
         assert_int_equal(left->calls, right->calls);
         assert_int_equal(left->resumes, right->resumes);
