@@ -24,13 +24,13 @@ const struct cunei_option cunei_run_trace_options[] = {
     {.name = "min-time",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "with --trace: only calls that took that long, and their\n"
-             "callers",
+     .help = "with --trace: only calls that took that long, and\n"
+             "their callers",
      .offset = offsetof(struct cunei_run_trace_values, min_time_ns)},
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,
      .value = "ID|NAME",
-     .help = "with --trace: only this thread, or those whose names\nmatch a glob",
+     .help = "with --trace: only this thread, or those whose\nnames match a glob",
      .offset = offsetof(struct cunei_run_trace_values, thread)},
     {0},
 };
