@@ -34,23 +34,23 @@ struct cunei_analysis_follow {
     struct cunei_functions functions; /* in the order of their first sum */
 };
 
-int cunei_analysis_follow_open(struct cunei_analysis_follow **opened, const char *path,
+int cunei_analysis_follow_open(struct cunei_analysis_follow **follow, const char *path,
                                const struct cunei_analysis_options *options,
                                struct cunei_trace_error *error)
 {
-    struct cunei_analysis_follow *follow = calloc(1, sizeof(*follow));
+    struct cunei_analysis_follow *opened = calloc(1, sizeof(*opened));
 
     *error = (struct cunei_trace_error){0};
-    if (!follow)
+    if (!opened)
         return -ENOMEM;
-    follow->options = *options;
-    int rc = cunei_trace_follow_open(&follow->trace, path, &follow->options.processes,
+    opened->options = *options;
+    int rc = cunei_trace_follow_open(&opened->trace, path, &opened->options.processes,
                                      error);
     if (rc < 0) {
-        cunei_analysis_follow_close(follow);
+        cunei_analysis_follow_close(opened);
         return rc;
     }
-    *opened = follow;
+    *follow = opened;
     return 0;
 }
 
@@ -281,7 +281,7 @@ static const struct cunei_trace_process **sort_processes(
 {
     const struct cunei_trace *trace = cunei_trace_follow_trace(follow->trace);
     const struct cunei_trace_process **sorted =
-        calloc(trace->process_count + 1, sizeof(*sorted));
+        calloc(trace->process_count + 1, sizeof(void *));
 
     *count = 0;
     for (size_t i = 0; sorted && i < trace->process_count; i++) {
@@ -289,7 +289,7 @@ static const struct cunei_trace_process **sort_processes(
             sorted[(*count)++] = &trace->processes[i];
     }
     if (sorted)
-        qsort(sorted, *count, sizeof(*sorted), compare_processes);
+        qsort(sorted, *count, sizeof(void *), compare_processes);
     return sorted;
 }
 

@@ -61,25 +61,25 @@ struct cunei_replay_follow {
     bool is_found, failed;
 };
 
-int cunei_replay_follow_open(struct cunei_replay_follow **opened, const char *path,
+int cunei_replay_follow_open(struct cunei_replay_follow **follow, const char *path,
                              const struct cunei_replay_options *options, FILE *out,
                              struct cunei_trace_error *error)
 {
-    struct cunei_replay_follow *follow = calloc(1, sizeof(*follow));
+    struct cunei_replay_follow *opened = calloc(1, sizeof(*opened));
 
     *error = (struct cunei_trace_error){0};
-    if (!follow)
+    if (!opened)
         return -ENOMEM;
-    follow->options = *options;
-    follow->out = out;
-    follow->origin_ns = UINT64_MAX;
-    int rc = cunei_trace_follow_open(&follow->trace, path, &options->processes, error);
+    opened->options = *options;
+    opened->out = out;
+    opened->origin_ns = UINT64_MAX;
+    int rc = cunei_trace_follow_open(&opened->trace, path, &options->processes, error);
     if (rc < 0) {
-        cunei_replay_follow_close(follow);
+        cunei_replay_follow_close(opened);
         return rc;
     }
-    cunei_trace_follow_set_portion(follow->trace, PORTION);
-    *opened = follow;
+    cunei_trace_follow_set_portion(opened->trace, PORTION);
+    *follow = opened;
     return 0;
 }
 

@@ -149,24 +149,24 @@ static int find_processes(struct cunei_trace_follow *follow, const char *path,
     return rc;
 }
 
-int cunei_trace_follow_open(struct cunei_trace_follow **opened, const char *path,
+int cunei_trace_follow_open(struct cunei_trace_follow **follow, const char *path,
                             const struct cunei_trace_choice *choice,
                             struct cunei_trace_error *error)
 {
-    struct cunei_trace_follow *follow = calloc(1, sizeof(*follow));
+    struct cunei_trace_follow *opened = calloc(1, sizeof(*opened));
 
     *error = (struct cunei_trace_error){0};
-    if (!follow)
+    if (!opened)
         return -ENOMEM;
-    follow->choice = choice;
-    follow->portion = PORTION;
-    follow->trace.path = strdup(path);
-    int rc = follow->trace.path ? find_processes(follow, path, error) : -ENOMEM;
+    opened->choice = choice;
+    opened->portion = PORTION;
+    opened->trace.path = strdup(path);
+    int rc = opened->trace.path ? find_processes(opened, path, error) : -ENOMEM;
     if (rc < 0) {
-        cunei_trace_follow_close(follow);
+        cunei_trace_follow_close(opened);
         return rc;
     }
-    *opened = follow;
+    *follow = opened;
     return 0;
 }
 

@@ -331,7 +331,7 @@ static int load_all_lines(struct cunei_trace_process *process,
         rc = keep(process, tail, size);
     if (rc == 0)
         rc = load_lines(process, place, list, error);
-    return rc == 0 ? parse_tail(place, list, tail, size) : rc;
+    return rc == 0 && size > 0 ? parse_tail(place, list, tail, size) : rc;
 }
 
 int cunei_trace_functions_load(struct cunei_trace_process *process,
