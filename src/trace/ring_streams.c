@@ -121,8 +121,9 @@ static int move_down(struct stream *stream, uint64_t skip)
     while (skip + to < stream->size) {
         int64_t count =
             cunei_trace_file_read(stream->fd, words, sizeof(words), skip + to);
-        int rc = count < 0
-                     ? (int)count
+        int rc = count < 0 ? (int)count
+                 : count == 0
+                     ? -EIO
                      : cunei_trace_file_write(stream->fd, words, (size_t)count, to);
         if (rc < 0)
             return rc;
