@@ -95,6 +95,60 @@ static int add_packet(void *context, struct cunei_packet *packet)
     return 0;
 }
 
+/* The bytes at the beginning of a stream whose packets end at this tick or before. */
+static int64_t measure_until(struct stream *stream, uint64_t tick)
+{
+    struct cunei_packet head;
+    uint64_t at = 0;
+
+    while (at < stream->size) {
+        int64_t count = cunei_trace_file_read(stream->fd, &head, sizeof(head), at);
+        if (count < 0)
+            return count;
+        if (head.timestamp_end > tick)
+            break;
+        at += head.packet_bits / 8;
+        stream->packets--;
+    }
+    return (int64_t)at;
+}
+
+static int move_down(struct stream *stream, uint64_t skip)
+{
+    uint64_t words[8192];
+    uint64_t to = 0;
+
+    while (skip + to < stream->size) {
+        int64_t count =
+            cunei_trace_file_read(stream->fd, words, sizeof(words), skip + to);
+        int rc = count < 0 ? (int)count
+                 : count == 0
+                     ? -EIO
+                     : cunei_trace_file_write(stream->fd, words, (size_t)count, to);
+        if (rc < 0)
+            return rc;
+        to += (uint64_t)count;
+    }
+    stream->size = to;
+    return ftruncate(stream->fd, (off_t)to) < 0 ? -errno : 0;
+}
+
+/*
+ * A packet was overwritten before it was copied, and packets from before it were not:
+ * leave these out, so that what there is has no gap.
+ */
+static int drop_until(struct making *making, uint64_t tick)
+{
+    for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX; i++) {
+        struct stream *stream = &making->streams[i];
+        int64_t skip = stream->fd < 0 ? 0 : measure_until(stream, tick);
+        int rc = skip > 0 ? move_down(stream, (uint64_t)skip) : (int)skip;
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 /* The streams of the ring replace what there is of them. */
 static void hand_over(struct making *making)
 {
@@ -133,6 +187,8 @@ static int make_streams(struct making *making, struct cunei_trace_ring *ring,
     for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX; i++)
         making->streams[i] = (struct stream){.fd = -1};
     int rc = cunei_trace_ring_read(ring, from, add_packet, making);
+    if (rc == 0 && ring->complete_from > from)
+        rc = drop_until(making, ring->complete_from);
     if (rc == 0)
         hand_over(making);
     close_streams(making);

@@ -200,6 +200,7 @@ static void readers_are_never_wrong_while_threads_write(void **state)
         scratch_open(*state, &trace);
         look_at(*state, &trace, &sight);
         events += sight.events;
+        assert_int_equal(sight.gaps, 0);
         cunei_trace_close(&trace);
     }
     atomic_store(&writing.done, true);
@@ -266,6 +267,7 @@ static void snapshots_of_writing_threads_are_whole_traces(void **state)
         scratch_open(&copy, &trace);
         look_at(*state, &trace, &sight);
         assert_int_equal(result.damaged, 0);
+        assert_int_equal(sight.gaps, 0);
         cunei_trace_close(&trace);
         scratch_remove(&copy);
     }
