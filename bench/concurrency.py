@@ -80,6 +80,18 @@ def run_threads(count, n):
     return sum(calls)
 
 
+def do_nothing():
+    pass
+
+
+def run_short_threads(count):
+    for _ in range(count):
+        thread = threading.Thread(target=do_nothing)
+        thread.start()
+        thread.join()
+    return count
+
+
 def run_forks(count):
     for _ in range(count):
         child = os.fork()

@@ -40,5 +40,8 @@ ROWS = {
     "1 thread": threads(1, 24),
     "2 threads": threads(2, 23),
     "8 threads": threads(8, 21),
+    "start and join a thread": Row(
+        concurrency.run_short_threads, 100, "a thread", threads=True
+    ),
     "fork, os._exit": Row(concurrency.run_forks, 5, "a child"),
 }

@@ -27,6 +27,7 @@ import exports
 import filters
 import follow
 import instrumenter_table
+import keep
 import processes
 import tables
 from builds import BUILD, ROOT, Failed, run
@@ -110,6 +111,7 @@ PARTS = {
     "filters": lambda python: filters.measure(python, FOLDER),
     "exports": lambda python: exports.measure(python, FOLDER),
     "follow": lambda python: follow.measure(python, FOLDER),
+    "keep": lambda python: keep.measure(python, FOLDER),
 }
 # The Python that wrote a trace makes no difference to these.
 ONCE = ("reader", "exports", "follow")

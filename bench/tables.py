@@ -4,6 +4,7 @@ import budget
 import filters
 import follow
 import instrumenter_table
+import keep
 
 ORDER = ("floor", "not written", "recorded", "VizTracer", "cProfile")
 TITLES = {
@@ -175,6 +176,10 @@ def events_limits(events):
     if "recorded" in row and "cProfile" in row:
         ratio = added(row, "cProfile") / added(row, "recorded")
         yield at_least("builtin calls: cProfile / recorded", 2.5, ratio, "×{:.2f}")
+    row = table.get("start and join a thread", {})
+    if "recorded" in row:
+        added_us = added(row, "recorded") / 1000
+        yield at_most("a thread that does nothing", 25, added_us, "{:.1f} µs")
 
 
 def lines_limits(lines):
@@ -275,6 +280,7 @@ LIMITS = {
     "churn": churn_limits,
     "size": size_limits,
     "alone": alone_limits,
+    "keep": keep.limits,
     "startup": startup_limits,
     "spawn": spawn_limits,
     "reader": reader_limits,

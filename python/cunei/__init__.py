@@ -290,7 +290,7 @@ def start(
 
     _load()
     max_bytes = 0 if max_size is None else _bytes(max_size)
-    kept: "dict[str, int]" = {}
+    kept = {}
     if keep is not None:
         from cunei import _keep
 

@@ -4,6 +4,7 @@
 (PYTEST_DONT_REWRITE)
 """
 
+import contextlib
 import os
 import sys
 import time
@@ -25,10 +26,8 @@ def duration_ns(name: str, value: "float | str") -> int:
         number = value.rstrip("abcdefghijklmnopqrstuvwxyzµ")
         factor = _NS.get(value[len(number) :])
         if factor and number[:1] in _DIGITS and not number.strip(_DIGITS):
-            try:
+            with contextlib.suppress(ValueError):
                 ns = float(number) * factor
-            except ValueError:
-                pass
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         ns = value * 1e9
     else:
@@ -129,5 +128,7 @@ def snapshot(
         raise Error(f"cannot run {words[0]!r}: {error.strerror}") from None
     if output:
         sentence = output.decode(errors="replace").strip()
-        raise Error(sentence[len("cunei: ") :] if sentence[:7] == "cunei: " else sentence)
+        raise Error(
+            sentence[len("cunei: ") :] if sentence[:7] == "cunei: " else sentence
+        )
     return target

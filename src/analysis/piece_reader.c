@@ -25,8 +25,8 @@ static uint64_t stream_bytes(const struct cunei_trace_stream *stream)
 {
     uint64_t size = stream->size;
 
-    for (size_t i = 0; i < 2; i++)
-        size += stream->live[i] ? CUNEI_PACKET_SIZE : 0;
+    for (size_t i = 0; i < stream->live.count; i++)
+        size += stream->live.items[i]->content_bits / 8;
     return size;
 }
 

@@ -7,8 +7,8 @@
  *         cunei_process_sum_add(&analysis, &sum, options);
  *     cunei_process_sum_end(&analysis);
  *
- * The caller calls cunei_analysis_fini, also after a failure.  -ENOMEM, from each, or an
- * error of reading lines or events of the program.
+ * The caller calls cunei_analysis_fini, also after a failure.  -ENOMEM, from each, or
+ * an error of reading lines or events of the program.
  */
 #ifndef CUNEI_ANALYSIS_PROCESS_SUM_H
 #define CUNEI_ANALYSIS_PROCESS_SUM_H

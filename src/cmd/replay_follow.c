@@ -80,7 +80,7 @@ int cunei_replay_follow_run(const char *path, const struct cunei_replay_options 
         return cunei_cmd_fail_to_open(rc, path, &error);
     cunei_follow_wait_begin();
     rc = follow_calls(follow, path, is_noted, out);
-    int status = rc == 0          ? note_end(follow, path, wanted)
+    int status = rc == 0        ? note_end(follow, path, wanted)
                  : rc == -EPIPE ? EXIT_SUCCESS
                                 : cunei_cmd_fail(rc, "cannot follow '%s'", path);
     cunei_replay_follow_close(follow);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* The report of a trace, for `cunei report` and for the end of `cunei run`. */
+/* The options of a report, for `cunei report` and `cunei run`. */
 #ifndef CUNEI_CMD_REPORT_H
 #define CUNEI_CMD_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "cmd/common/options.h"
 #include "report/report.h"
@@ -22,7 +21,7 @@ struct cunei_report_values {
     struct cunei_report_options report;
     const char *min_percent;
     bool follow;
-    uint64_t interval_ns; /* 0: not given */
+    uint64_t interval_ns;               /* 0: not given */
     struct cunei_option_list processes; /* owned */
     struct cunei_report_section_value sections[CUNEI_REPORT_SECTIONS_MAX];
 };
@@ -39,13 +38,5 @@ extern const struct cunei_option cunei_report_run_options[];
 int cunei_report_settle(struct cunei_report_values *values);
 
 void cunei_report_values_fini(struct cunei_report_values *values);
-
-/*
- * Open the trace at `path`, recover it if necessary, and print its report to `out` in
- * wanted->style (see cmd/common/output.h).  Errors are printed on stderr; returns the
- * exit status.
- */
-int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
-                      FILE *out);
 
 #endif

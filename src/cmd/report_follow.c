@@ -14,6 +14,7 @@
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output.h"
+#include "cmd/report_show.h"
 #include "python/refusals.h"
 #include "report/report.h"
 
@@ -26,7 +27,6 @@
 struct display {
     const char *path;
     const struct cunei_report_options *wanted;
-    cunei_report_shower *show_finished;
     struct cunei_analysis_follow *follow;
     bool is_screen; /* redrawn in place, on a terminal */
     bool is_drawn;
@@ -155,7 +155,7 @@ static int show_end(struct display *display)
         print(display, "");
     options.is_line = true;
     options.style = cunei_output_style(stdout);
-    int status = display->show_finished(display->path, &options, stdout);
+    int status = cunei_report_show(display->path, &options, stdout);
     return status == EXIT_SUCCESS ? 0 : status;
 }
 
@@ -193,12 +193,11 @@ static int follow(struct display *display, uint64_t interval_ns)
 }
 
 int cunei_report_follow(const char *path, const struct cunei_report_options *wanted,
-                        uint64_t interval_ns, cunei_report_shower *show_finished)
+                        uint64_t interval_ns)
 {
     const struct cunei_analysis_options options = cunei_report_wanted(wanted);
     struct display display = {.path = path,
                               .wanted = wanted,
-                              .show_finished = show_finished,
                               .is_screen = isatty(STDOUT_FILENO) && !wanted->json};
     struct cunei_trace_error error;
 

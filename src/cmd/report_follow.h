@@ -4,17 +4,12 @@
 #define CUNEI_CMD_REPORT_FOLLOW_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct cunei_report_options;
-
-/* Print the report of a finished trace; returns the exit status. */
-typedef int cunei_report_shower(const char *path,
-                                const struct cunei_report_options *wanted, FILE *out);
 
 /* Until the recording ends, or a signal asks for the last report.  Returns the exit
  * status. */
 int cunei_report_follow(const char *path, const struct cunei_report_options *wanted,
-                        uint64_t interval_ns, cunei_report_shower *show_finished);
+                        uint64_t interval_ns);
 
 #endif

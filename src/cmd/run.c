@@ -21,6 +21,7 @@
 #include "cmd/record/temporary_trace.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/report.h"
+#include "cmd/report_show.h"
 #include "cmd/run_trace.h"
 #include "report/section.h"
 #include "report/sections.h"

@@ -30,7 +30,7 @@ const struct cunei_option cunei_run_trace_options[] = {
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,
      .value = "ID|NAME",
-     .help = "with --trace: only this thread, or those whose\nnames match a glob",
+     .help = "with --trace: only this thread, or threads whose\nnames match a glob",
      .offset = offsetof(struct cunei_run_trace_values, thread)},
     {0},
 };

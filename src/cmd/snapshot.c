@@ -127,6 +127,14 @@ static void print_summary(const struct cunei_snapshot *snapshot, const char *sho
     if (snapshot->damaged)
         cunei_cmd_note("%" PRIu64 " damaged packet%s copied in part", snapshot->damaged,
                        snapshot->damaged == 1 ? " was" : "s were");
+    if (snapshot->overtaken) {
+        cunei_buffer_clear(&text);
+        cunei_format_several(&text, snapshot->overtaken, "ring");
+        cunei_cmd_note("%s %s overwritten before %s copied: nothing of the time asked "
+                       "for is complete; record with a larger --keep",
+                       text.data, snapshot->overtaken == 1 ? "was" : "were",
+                       snapshot->overtaken == 1 ? "it was" : "they were");
+    }
     if (held_ns)
         note_short(snapshot, held_ns, is_last);
     cunei_buffer_fini(&text);

@@ -12,6 +12,8 @@
 #include "cmd/record/temporary_trace.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/top/batch.h"
+#include "cmd/top/choose.h"
+#include "cmd/top/post_mortem.h"
 #include "cmd/top/program.h"
 #include "cmd/top/session.h"
 #include "cmd/top/targets.h"
@@ -57,6 +59,19 @@ static int watch_run(struct cunei_recorded_run *run,
                : status;
 }
 
+/* A screen that cannot be shown is refused before anything is started. */
+static int check_terminal(const struct cunei_top_options *options)
+{
+    struct cunei_buffer reason = {0};
+
+    if (options->batch > 0 || options->post_mortem ||
+        cunei_top_terminal_is_possible(&reason))
+        return EXIT_SUCCESS;
+    int status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&reason));
+    cunei_buffer_fini(&reason);
+    return status;
+}
+
 static int run_program(struct cunei_top_options *options,
                        const struct cunei_top_view *view, int argc, char **argv)
 {
@@ -64,7 +79,10 @@ static int run_program(struct cunei_top_options *options,
 
     if (!options->recording.keep && !options->recording.max_bytes)
         options->recording.keep = KEPT;
-    int status = cunei_recorded_run_configure(&run, &options->recording, argc, argv);
+    int status = check_terminal(options);
+    if (status != EXIT_SUCCESS)
+        return status;
+    status = cunei_recorded_run_configure(&run, &options->recording, argc, argv);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_recorded_run_prepare(&run, argc, argv);
     if (status == EXIT_SUCCESS)
@@ -78,25 +96,22 @@ static int watch_words(const struct cunei_top_options *options,
 {
     struct cunei_top_targets targets = {0};
     int status = EXIT_SUCCESS;
+    bool has_left = false;
 
     for (int i = 0; status == EXIT_SUCCESS && i < argc; i++)
         status = cunei_top_targets_find(&targets, argv[i]);
     if (status == EXIT_SUCCESS)
+        status = check_terminal(options);
+    if (status == EXIT_SUCCESS && argc == 0)
+        status =
+            cunei_top_choose(&targets, options->batch == 0, options->ascii, &has_left);
+    if (has_left || status != EXIT_SUCCESS)
+        ; /* there is nothing to watch */
+    else if (options->post_mortem)
+        status = cunei_top_post_mortem(&targets, options, view);
+    else
         status = watch(&targets, options, view, NULL);
     cunei_top_targets_fini(&targets);
-    return status;
-}
-
-/* A screen that cannot be shown is refused before anything is started. */
-static int check_terminal(const struct cunei_top_options *options)
-{
-    struct cunei_buffer reason = {0};
-
-    if (options->batch > 0 || options->post_mortem ||
-        cunei_top_terminal_is_possible(&reason))
-        return CUNEI_OPTIONS_CONTINUE;
-    int status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&reason));
-    cunei_buffer_fini(&reason);
     return status;
 }
 
@@ -126,8 +141,6 @@ static int run_top(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_top_options_settle(&options, &view);
     if (status == CUNEI_OPTIONS_CONTINUE)
-        status = check_terminal(&options);
-    if (status == CUNEI_OPTIONS_CONTINUE)
         status = is_program ? run_program(&options, &view, argc - 1, argv + 1)
                             : watch_words(&options, &view, argc - 1, argv + 1);
     cunei_record_options_fini(&options.recording);
@@ -152,8 +165,8 @@ const struct cunei_cmd cunei_cmd_top = {
         "\n"
         "In the screen, ? lists the keys. Columns: shares (self%, total%), rates\n"
         "(calls/s) and own%, below% are of the last interval; calls, self, total, mean,\n"
-        "p99 and max are since the begin, as in 'cunei report'. Numbers with ~ are\n"
-        "estimates, of functions that a budget demoted.\n"
+        "p99 and max are since the start, as in 'cunei report'. Numbers with ~ are\n"
+        "estimates, of functions that a budget sampled.\n"
         "\n"
         "A program that top runs keeps its last 30 seconds, at most 256 MB, in a\n"
         "temporary directory; the key s saves them. Its exit status is top's. What it\n"

@@ -8,36 +8,18 @@
 #include "rt/packet.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "rt/packet_queue.h"
+#include "rt/packet_store.h"
 #include "rt/ring.h"
 #include "rt/state.h"
 #include "wire/event.h"
 
-#define HEAD_WORDS (sizeof(struct cunei_packet) / sizeof(uint64_t))
-
 static struct cunei_packet *buffer_of(const struct cunei_slot *slot)
 {
     return (void *)((char *)slot->buffers + (size_t)slot->current * CUNEI_PACKET_SIZE);
-}
-
-/* Copy into the mapping, word by word and atomically: other processes read it. */
-static void store_words(void *to, const void *from, size_t count)
-{
-    const uint64_t *source = from;
-    _Atomic uint64_t *target = to;
-
-    for (size_t i = 0; i < count; i++)
-        atomic_store_explicit(&target[i], source[i], memory_order_relaxed);
-}
-
-static void invalidate(struct cunei_packet *packet)
-{
-    atomic_store_explicit(&packet->magic, 0, memory_order_relaxed);
-    /* Pairs with the reader's second look at the magic, after its copy. */
-    atomic_thread_fence(memory_order_release);
 }
 
 /* CLOCK_MONOTONIC at the tick `now`, which may be some writing ago. */
@@ -76,10 +58,7 @@ void cunei_packet_begin(struct cunei_recorder_state *recording,
     memcpy(head.uuid, recording->metadata.uuid, sizeof(head.uuid));
     memcpy(head.thread_name, stream->name, sizeof(head.thread_name));
 
-    invalidate(packet);
-    store_words(packet, &head, HEAD_WORDS);
-    /* Pairs with the acquire of the magic in the reader: the head is whole. */
-    atomic_store_explicit(&packet->magic, CUNEI_PACKET_MAGIC, memory_order_release);
+    cunei_packet_store(packet, &head, NULL, 0);
 
     if (slot->sequence == 0) {
         slot->first = now;
@@ -118,7 +97,7 @@ static uint64_t count_events(const struct cunei_stream *stream)
     const uint64_t *words = (const void *)stream->packet;
     uint64_t end = stream->content_bits / 64, count = 0;
 
-    for (uint64_t at = HEAD_WORDS; at < end;
+    for (uint64_t at = CUNEI_PACKET_HEAD_WORDS; at < end;
          at += cunei_event_words(&words[at], end - at))
         count += cunei_record_class(words[at]) != CUNEI_CLASS_STACK;
     return count;
@@ -148,7 +127,7 @@ static void discard(struct cunei_recorder_state *recording, struct cunei_stream 
                     int error)
 {
     count_lost(recording, stream);
-    invalidate(stream->packet);
+    cunei_packet_invalidate(stream->packet);
     if (error == 0)
         return; /* the reason of the first one stays */
     recording->live->stop_errno = error == -E2BIG    ? 0
@@ -168,25 +147,24 @@ static void empty(struct cunei_recorder_state *recording, struct cunei_stream *s
     const uint64_t *words = (const void *)stream->packet;
 
     count_lost(recording, stream);
-    stream->content_bits = 64 * (HEAD_WORDS + 2 + (words[HEAD_WORDS + 1] >> 32) / 2);
+    stream->content_bits = 64 * (CUNEI_PACKET_HEAD_WORDS + 2 +
+                                 (words[CUNEI_PACKET_HEAD_WORDS + 1] >> 32) / 2);
     stream->last = recording->base + stream->packet->timestamp_begin;
     atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
                           memory_order_release);
 }
 
-/* A stream's file is named after its slot. */
-static void name_file(const struct cunei_slot *slot, char name[16])
-{
-    (void)snprintf(name, 16, "s%u", slot->number);
-}
-
-void cunei_packet_trim_file(struct cunei_recorder_state *recording,
-                            struct cunei_slot *slot)
+int cunei_packet_finish_file(struct cunei_recorder_state *recording,
+                             struct cunei_slot *slot)
 {
     char name[16];
 
-    name_file(slot, name);
+    cunei_packet_queue_name_file(slot, name);
+    int rc = slot->queued > 0 ? recording->flush_definitions(recording, true) : 0;
+    if (rc == 0)
+        rc = cunei_packet_queue_write(recording, slot);
     cunei_file_trim(&recording->folder, name, &slot->end);
+    return rc;
 }
 
 /*
@@ -197,7 +175,9 @@ void cunei_packet_trim_file(struct cunei_recorder_state *recording,
 static bool needs_first(const struct cunei_recorder_state *recording,
                         const struct cunei_stream *stream)
 {
-    return stream->slot->end.length == 0 && stream->slot->discarded > 0 &&
+    const struct cunei_slot *slot = stream->slot;
+
+    return slot->end.length == 0 && slot->queued == 0 && slot->discarded > 0 &&
            stream != &recording->definitions && !cunei_ring_holds(recording, stream);
 }
 
@@ -227,8 +207,10 @@ static int append_packet(struct cunei_recorder_state *recording,
 {
     char name[16];
 
-    name_file(stream->slot, name);
-    int rc = needs_first(recording, stream) ? write_first(recording, stream, name) : 0;
+    cunei_packet_queue_name_file(stream->slot, name);
+    int rc = cunei_packet_queue_write(recording, stream->slot);
+    if (rc == 0 && needs_first(recording, stream))
+        rc = write_first(recording, stream, name);
     return rc < 0 ? rc
                   : cunei_file_append(&recording->folder, name, stream->packet, size,
                                       &stream->slot->end);
@@ -253,6 +235,29 @@ static int write_packet(struct cunei_recorder_state *recording,
     if (rc == 0)
         cunei_recorder_count(recording, CUNEI_LIVE_WRITTEN, size);
     return rc;
+}
+
+/* Definitions first: the files alone must be a valid trace.  A ring is read together
+ * with the live file, or after an end that has written them. */
+static int write_out(struct cunei_recorder_state *recording,
+                     struct cunei_stream *stream, enum cunei_close why, bool last)
+{
+    bool keeps = why == CUNEI_CLOSE_KEEP;
+    bool in_ring = cunei_ring_holds(recording, stream);
+    int rc = keeps || in_ring ? 0 : cunei_space_check(&recording->folder, 0);
+
+    if (rc == 0 && stream != &recording->definitions && !in_ring)
+        rc = recording->flush_definitions(recording, keeps);
+    return rc < 0 ? rc : write_packet(recording, stream, last && keeps);
+}
+
+static void swap_buffers(struct cunei_recorder_state *recording,
+                         struct cunei_slot *slot)
+{
+    slot->current ^= 1;
+    /* Pairs with the reader's second look at it, after its copies. */
+    atomic_store_explicit(&recording->live->streams[slot->number].current,
+                          slot->current, memory_order_release);
 }
 
 /*
@@ -292,22 +297,20 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
     if (stream->thread)
         head.cpu_end_ns = cunei_clock_ns(stream->cpu_clock);
     head.flags |= last ? CUNEI_PACKET_LAST : 0;
-    store_words(stream->packet, &head, HEAD_WORDS);
+    cunei_packet_store_words(stream->packet, &head, CUNEI_PACKET_HEAD_WORDS);
 
     bool in_ring = cunei_ring_holds(recording, stream);
     if (why != CUNEI_CLOSE_KEEP && !in_ring)
         rc = full ? -ENOSPC
-                  : cunei_space_take(&recording->space, &recording->folder,
-                                     stream->content_bits / 8);
-    /* Definitions first: the files alone must be a valid trace.  A ring is read
-     * together with the live file, or after an end that has written them. */
-    if (rc == 0 && stream != &recording->definitions && !in_ring)
-        rc = recording->flush_definitions(recording, why == CUNEI_CLOSE_KEEP);
-    if (rc == 0)
-        rc = write_packet(recording, stream, last && why == CUNEI_CLOSE_KEEP);
+                  : cunei_space_count(&recording->space, stream->content_bits / 8);
+    bool queued = rc == 0 && last && why != CUNEI_CLOSE_KEEP && !in_ring &&
+                  !needs_first(recording, stream) &&
+                  cunei_packet_queue_add(recording, slot, stream->packet);
+    if (rc == 0 && !queued)
+        rc = write_out(recording, stream, why, last);
     if (rc < 0 && why == CUNEI_CLOSE_KEEP) {
         /* The packet stays open, or recovery finds it as it was. */
-        store_words(stream->packet, &open, HEAD_WORDS);
+        cunei_packet_store_words(stream->packet, &open, CUNEI_PACKET_HEAD_WORDS);
         return rc;
     }
     if (rc < 0)
@@ -316,7 +319,9 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
     if (rc == 0)
         slot->reported = head.events_discarded;
     slot->sequence++;
-    slot->current ^= 1;
+    /* A queue stays in the other buffer until it is written. */
+    if (rc == 0 && !queued)
+        swap_buffers(recording, slot);
     slot->last = end;
     stream->content_bits = CUNEI_PACKET_BITS;
     stream->packet = NULL;

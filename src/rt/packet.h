@@ -40,8 +40,9 @@ void cunei_packet_count_lost(struct cunei_recorder_state *recording,
 int cunei_packet_write_losses(struct cunei_recorder_state *recording,
                               struct cunei_slot *slot);
 
-/* Give back the disk space that the stream file has reserved and not used. */
-void cunei_packet_trim_file(struct cunei_recorder_state *recording,
-                            struct cunei_slot *slot);
+/* At the end of the recording: write what is queued, and give back the disk space that
+ * the stream file has reserved and not used. */
+int cunei_packet_finish_file(struct cunei_recorder_state *recording,
+                             struct cunei_slot *slot);
 
 #endif

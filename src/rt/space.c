@@ -129,14 +129,16 @@ int cunei_space_check_memory(uint64_t size)
     return size > available_memory() / 2 ? -ENOMEM : 0;
 }
 
+int cunei_space_count(struct cunei_space *space, uint64_t size)
+{
+    uint64_t used =
+        atomic_fetch_add_explicit(space->used, size, memory_order_relaxed) + size;
+    return space->max_bytes && used > space->max_bytes ? -E2BIG : 0;
+}
+
 int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
                      uint64_t size)
 {
     int rc = cunei_space_check(folder, 0);
-
-    if (rc < 0)
-        return rc;
-    uint64_t used =
-        atomic_fetch_add_explicit(space->used, size, memory_order_relaxed) + size;
-    return space->max_bytes && used > space->max_bytes ? -E2BIG : 0;
+    return rc < 0 ? rc : cunei_space_count(space, size);
 }

@@ -35,8 +35,11 @@ void cunei_space_open(struct cunei_space *space, const struct cunei_folder *fold
                       uint64_t max_bytes);
 void cunei_space_close(struct cunei_space *space);
 
-/* 0: `size` bytes may be written in the folder; -E2BIG: the trace's limit is reached;
- * -ENOSPC: the file system is nearly full. */
+/* Count `size` bytes, without system calls; -E2BIG: the trace's limit is reached. */
+int cunei_space_count(struct cunei_space *space, uint64_t size);
+
+/* 0 if `size` bytes may be written in the folder: the file system is not nearly full,
+ * and they are counted. */
 int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
                      uint64_t size);
 

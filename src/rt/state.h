@@ -34,6 +34,7 @@ struct cunei_slot {
     uint32_t number;
     struct cunei_packet *buffers; /* two, mapped */
     unsigned current;             /* which of them is in use */
+    uint32_t queued;              /* bytes in the other one: see rt/packet_queue.h */
     uint64_t sequence;            /* of the next packet */
     uint64_t discarded;           /* events so far */
     uint64_t reported;            /* how many of them the stream file counts */

@@ -274,8 +274,10 @@ int cunei_thread_close_all(struct cunei_recorder_state *recording)
         int failed = cunei_packet_write_losses(recording, slot);
         rc = rc < 0 ? rc : failed;
     }
-    for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording->slots[i]; i++)
-        cunei_packet_trim_file(recording, recording->slots[i]);
+    for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording->slots[i]; i++) {
+        int failed = cunei_packet_finish_file(recording, recording->slots[i]);
+        rc = rc < 0 ? rc : failed;
+    }
     return rc;
 }
 

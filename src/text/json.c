@@ -25,8 +25,7 @@ static void begin(struct cunei_json *json, const char *key, bool has_parts)
     if (json->begun)
         cunei_buffer_append_text(&json->text, ",");
     /* Objects and arrays in the outermost lists begin on a new line. */
-    if (!json->is_line &&
-        (json->depth == 1 || (json->depth == 2 && !key && has_parts)))
+    if (!json->is_line && (json->depth == 1 || (json->depth == 2 && !key && has_parts)))
         cunei_buffer_append_text(&json->text, "\n");
     if (key) {
         cunei_text_json(&json->text, key, strlen(key));

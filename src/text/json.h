@@ -24,7 +24,7 @@
 
 struct cunei_json {
     FILE *out;
-    bool is_line; /* without line breaks, but for the one at the end */
+    bool is_line;             /* without line breaks, but for the one at the end */
     struct cunei_buffer text; /* private, as all that follows */
     bool begun;               /* the next value needs a comma */
     unsigned depth;

@@ -22,9 +22,8 @@ static const char *const pane_names[] = {
 };
 
 /* What function keys do, as the last row shows it. */
-static const char *const key_labels[] = {"Help",     "Columns", "Search", "Filter",
-                                         "Tree",     "Sort",    "Group",  "Whole",
-                                         "Snapshot", "Quit"};
+static const char *const key_labels[] = {"Help", "Columns", "Search", "Filter", "Tree",
+                                         "Sort", "Group",   "Whole",  "Save",   "Quit"};
 
 #define KEY_COUNT (int)(sizeof(key_labels) / sizeof(key_labels[0]))
 
@@ -182,7 +181,7 @@ static int draw_pane(struct cunei_top_model *model, struct cunei_grid *grid,
 static void draw_too_small(struct cunei_grid *grid)
 {
     (void)cunei_grid_put(grid, 0, 0, grid->column_count, CUNEI_TOP_INK_BAD,
-                         "cunei top: make this window larger (q quits)");
+                         "window too small, q: quit");
 }
 
 static struct cunei_top_area pane_area(const struct cunei_grid *grid)
@@ -222,6 +221,31 @@ int cunei_top_draw_plain(struct cunei_top_model *model, struct cunei_grid *grid,
     cunei_top_draw_header(model, grid);
     return cunei_top_draw_functions(
         model, grid, (struct cunei_top_area){CUNEI_TOP_HEADER_ROWS, height});
+}
+
+/* A row for each thread, and for each function that is shown of it. */
+static int count_open(const struct cunei_top_sums *sums)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < sums->thread_count; i++)
+        count += sums->threads[i].open_count + (sums->threads[i].open_count > 0);
+    return (int)count;
+}
+
+int cunei_top_draw_plain_stacks(struct cunei_top_model *model, struct cunei_grid *grid,
+                                int column_count, bool is_ascii)
+{
+    int count = count_open(&model->now);
+    int height = (count > 0 ? count : 1) + 1;
+
+    int rc = cunei_grid_resize(grid, height, column_count, is_ascii);
+    if (rc < 0)
+        return rc;
+    model->is_plain = true;
+    model->view.pane = CUNEI_TOP_PANE_STACKS;
+    cunei_top_rows_clear(&model->rows);
+    return cunei_top_draw_stacks(model, grid, (struct cunei_top_area){0, height});
 }
 
 static enum cunei_top_place find_tab(const struct cunei_top_model *model,

@@ -18,6 +18,10 @@ int cunei_top_draw(struct cunei_top_model *model, struct cunei_grid *grid);
 int cunei_top_draw_plain(struct cunei_top_model *model, struct cunei_grid *grid,
                          int column_count, uint32_t rows, bool is_ascii);
 
+/* The open functions of all threads, in the same way. */
+int cunei_top_draw_plain_stacks(struct cunei_top_model *model, struct cunei_grid *grid,
+                                int column_count, bool is_ascii);
+
 /* What lies at a place of the screen that was drawn last. */
 enum cunei_top_place {
     CUNEI_TOP_PLACE_NOTHING,

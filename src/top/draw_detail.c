@@ -219,13 +219,16 @@ static int draw_durations(const struct detail *detail, struct cunei_grid *grid, 
                                  : "durations: no call has ended so far");
     if (end == 0)
         return row;
-    /* The longest ones matter most where there is little room. */
-    if (end - first > (uint32_t)height)
-        first = end - (uint32_t)height;
-    for (uint32_t i = first; i < end; i++)
-        most = counts[i] > most ? counts[i] : most;
-    for (uint32_t i = first; i < end; i++)
-        draw_bucket(grid, row++, i, counts[i], most ? most : 1);
+    /* Where there is little room, a row stands for several powers of two. */
+    uint32_t step = height > 0 ? (end - first + (uint32_t)height - 1) / (uint32_t)height
+                               : BUCKETS_MAX;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t begin = first + (i - first) / step * step;
+        counts[begin] += i == begin ? 0 : counts[i];
+        most = counts[begin] > most ? counts[begin] : most;
+    }
+    for (uint32_t i = first; i < end; i += step)
+        draw_bucket(grid, row++, i, counts[i], most);
     return row;
 }
 

@@ -27,6 +27,14 @@ static double heat_of(const struct cunei_top_model *model,
     return cunei_top_columns[0].key(entry, cunei_top_model_rates(model));
 }
 
+/* Nothing happened in it in the interval. */
+static bool is_still(const struct cunei_top_entry *entry)
+{
+    const struct cunei_top_rate *rate = &entry->rate;
+
+    return rate->calls + rate->resumes + rate->self_ns + rate->total_ns == 0;
+}
+
 static enum cunei_top_ink ink_of(const struct cunei_top_model *model,
                                  const struct cunei_top_entry *entry, int column)
 {
@@ -34,7 +42,8 @@ static enum cunei_top_ink ink_of(const struct cunei_top_model *model,
     bool is_name = strcmp(described->word, "function") == 0;
     enum cunei_top_ink heat = cunei_top_heat(heat_of(model, entry));
 
-    if (strcmp(described->word, "place") == 0 || (entry->waits && !is_name))
+    if (strcmp(described->word, "place") == 0 || (entry->waits && !is_name) ||
+        is_still(entry))
         return CUNEI_TOP_INK_DIM;
     if (described->is_heat)
         return heat;

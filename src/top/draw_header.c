@@ -92,7 +92,9 @@ static void format_state(const struct cunei_top_model *model, struct cunei_buffe
         cunei_buffer_append_text(text, "ORDER FROZEN · ");
     if (view->is_paused)
         cunei_buffer_append_text(text, "PAUSED · ");
-    cunei_buffer_append_text(text, view->is_whole ? "since the begin · " : "now · ");
+    if (view->is_whole || !model->has_ended)
+        cunei_buffer_append_text(text,
+                                 view->is_whole ? "since the begin · " : "now · ");
     if (model->state[0])
         cunei_buffer_append_text(text, model->state);
     else if (model->has_now)

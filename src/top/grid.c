@@ -101,6 +101,14 @@ static void set_cell(struct cunei_grid *grid, int row, int column, int width,
     clear_half(grid, row, column + width);
 }
 
+/* In place of a character, as wide as that. */
+static void set_ascii(struct cunei_grid *grid, int row, int column, int width,
+                      enum cunei_top_ink ink, char character)
+{
+    for (int i = 0; i < width; i++)
+        set_cell(grid, row, column + i, 1, ink, &character, 1);
+}
+
 int cunei_grid_put(struct cunei_grid *grid, int row, int column, int width,
                    enum cunei_top_ink ink, const char *text)
 {
@@ -113,21 +121,18 @@ int cunei_grid_put(struct cunei_grid *grid, int row, int column, int width,
     for (size_t size = 0; *text; text += size) {
         uint32_t character = 0;
         size = cunei_text_decode(text, strnlen(text, 4), &character);
-        if (size == 0) {
-            size = 1;
-            character = '?';
-        }
-        int columns = width_of(character);
-        char plain = grid->is_ascii ? ascii_of(character) : '?';
-        if (columns == 0 && grid->is_ascii)
-            continue;
-        if (columns == 0)
-            join(grid, row, column + used, text, size);
-        else if (used + columns > width)
+        bool is_bad = size == 0;
+        size += is_bad;
+        int columns = is_bad ? 1 : width_of(character);
+        if (used + columns > width)
             break;
-        else if (character > 0x7e && (grid->is_ascii || (unsigned char)*text < 0x80))
-            set_cell(grid, row, column + used, columns, ink, &plain, 1);
-        else
+        if (columns == 0 && !grid->is_ascii)
+            join(grid, row, column + used, text, size);
+        else if (is_bad)
+            set_cell(grid, row, column + used, 1, ink, "?", 1);
+        else if (character > 0x7e && grid->is_ascii)
+            set_ascii(grid, row, column + used, columns, ink, ascii_of(character));
+        else if (columns > 0)
             set_cell(grid, row, column + used, columns, ink, text, size);
         used += columns;
     }

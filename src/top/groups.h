@@ -4,7 +4,7 @@
 #define CUNEI_TOP_GROUPS_H
 
 #include "top/known.h"
-#include "top/list.h"
+#include "top/list_data.h"
 
 /*
  * Replace the entries, which are functions, by their groups.  Sums of calls and self

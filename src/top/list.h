@@ -14,19 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "top/columns.h"
-#include "top/keys.h"
+#include "top/list_data.h"
 
 struct cunei_top_known;
 struct cunei_top_nodes;
-
-enum cunei_top_group {
-    CUNEI_TOP_GROUP_NONE,
-    CUNEI_TOP_GROUP_MODULE,
-    CUNEI_TOP_GROUP_FILE,
-    CUNEI_TOP_GROUP_CLASS,
-    CUNEI_TOP_GROUP_COUNT,
-};
 
 /* The words for --group, ending with NULL. */
 extern const char *const cunei_top_group_words[];
@@ -40,15 +31,6 @@ struct cunei_top_wish {
     /* The frozen order: these keys come first, in this order; NULL: none. */
     const uint32_t *frozen;
     uint32_t frozen_count;
-};
-
-struct cunei_top_list {
-    struct cunei_top_entry *entries; /* owned */
-    uint32_t count, capacity;
-    uint32_t all; /* functions that have something to show, filtered or not */
-    struct cunei_top_keys groups;          /* kept from one list to the next */
-    struct cunei_top_function *group_sums; /* owned: by key */
-    uint32_t group_count;
 };
 
 /* Make it anew.  -ENOMEM. */

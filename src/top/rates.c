@@ -72,6 +72,8 @@ static void subtract_whole(struct cunei_top_rates *rates,
 /* Where sums end: now, or with the last event. */
 static uint64_t end_of(const struct cunei_top_sums *sums)
 {
+    if (sums->is_past)
+        return sums->time_ns;
     return sums->time_ns > sums->whole.end_ns ? sums->time_ns : sums->whole.end_ns;
 }
 

@@ -2,10 +2,12 @@
 #include "top/source.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "analysis/follow.h"
 #include "base/units.h"
+#include "top/past.h"
 #include "top/sums.h"
 
 int cunei_top_source_open(struct cunei_top_source *source, const char *path,
@@ -23,11 +25,48 @@ int cunei_top_source_open(struct cunei_top_source *source, const char *path,
 void cunei_top_source_close(struct cunei_top_source *source)
 {
     cunei_analysis_follow_close(source->follow);
+    if (source->past)
+        cunei_top_past_close(source->past);
+    free(source->past);
     *source = (struct cunei_top_source){0};
+}
+
+int cunei_top_source_replay(struct cunei_top_source *source, const char *path,
+                            const char *word, double speed,
+                            struct cunei_trace_error *error)
+{
+    *source = (struct cunei_top_source){.word = word, .speed = speed};
+    struct cunei_top_past *past = calloc(1, sizeof(*past));
+    if (!past)
+        return -ENOMEM;
+    int rc = cunei_top_past_open(past, path, &source->word, error);
+    if (rc < 0) {
+        free(past);
+        return rc;
+    }
+    source->past = past;
+    source->shown_ns = past->begin_ns;
+    source->replay_ns = cunei_top_source_now_ns();
+    return 0;
+}
+
+/* Move on in the recording, as much as time has passed. */
+static int poll_past(struct cunei_top_source *source)
+{
+    const struct cunei_top_past *past = source->past;
+    double passed_ns = (double)(cunei_top_source_now_ns() - source->replay_ns);
+    double shown_ns = passed_ns * source->speed;
+
+    source->has_ended = shown_ns >= (double)(past->end_ns - past->begin_ns);
+    source->shown_ns =
+        source->has_ended ? past->end_ns : past->begin_ns + (uint64_t)shown_ns;
+    return !source->has_ended;
 }
 
 int cunei_top_source_poll(struct cunei_top_source *source)
 {
+    if (source->past)
+        return poll_past(source);
     int rc = cunei_analysis_follow_poll(source->follow);
 
     source->has_ended = rc == 0;
@@ -37,16 +76,22 @@ int cunei_top_source_poll(struct cunei_top_source *source)
 int cunei_top_source_sum(struct cunei_top_source *source,
                          struct cunei_analysis *analysis)
 {
+    if (source->past)
+        return cunei_top_past_sum(
+            source->past, source->has_ended ? UINT64_MAX : source->shown_ns, analysis);
     return cunei_analysis_follow_sum(source->follow, analysis);
 }
 
 uint64_t cunei_top_source_missed(const struct cunei_top_source *source)
 {
-    return cunei_analysis_follow_missed(source->follow);
+    return source->past ? 0 : cunei_analysis_follow_missed(source->follow);
 }
 
-bool cunei_top_source_is_running(const struct cunei_analysis *analysis)
+bool cunei_top_source_is_running(const struct cunei_top_source *source,
+                                 const struct cunei_analysis *analysis)
 {
+    if (source->past)
+        return !source->has_ended;
     for (size_t i = 0; i < analysis->process_count; i++) {
         if (analysis->processes[i].process->state == CUNEI_TRACE_RUNNING)
             return true;

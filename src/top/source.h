@@ -26,8 +26,12 @@ struct cunei_top_sums;
 struct cunei_trace_error;
 
 struct cunei_top_source {
-    struct cunei_analysis_follow *follow; /* owned */
-    const char *word; /* of the process, a pid; NULL: all.  Borrowed */
+    struct cunei_analysis_follow *follow; /* owned; NULL: it is replayed */
+    struct cunei_top_past *past;          /* owned */
+    double speed;                         /* of the replay … */
+    uint64_t replay_ns;                   /* … which began then, by the clock … */
+    uint64_t shown_ns; /* … and is now at this time of the recording */
+    const char *word;  /* of the process, a pid; NULL: all.  Borrowed */
     bool has_ended;
 };
 
@@ -37,6 +41,12 @@ int cunei_top_source_open(struct cunei_top_source *source, const char *path,
                           const char *word, struct cunei_trace_error *error);
 void cunei_top_source_close(struct cunei_top_source *source);
 
+/* The same for a finished recording, which is shown from its begin, `speed` times as
+ * fast as it was made. */
+int cunei_top_source_replay(struct cunei_top_source *source, const char *path,
+                            const char *word, double speed,
+                            struct cunei_trace_error *error);
+
 /* As cunei_analysis_follow_poll. */
 int cunei_top_source_poll(struct cunei_top_source *source);
 
@@ -45,8 +55,9 @@ int cunei_top_source_sum(struct cunei_top_source *source,
                          struct cunei_analysis *analysis);
 uint64_t cunei_top_source_missed(const struct cunei_top_source *source);
 
-/* Whether a process of it still runs. */
-bool cunei_top_source_is_running(const struct cunei_analysis *analysis);
+/* Whether a process of it still runs, or runs again in a replay. */
+bool cunei_top_source_is_running(const struct cunei_top_source *source,
+                                 const struct cunei_analysis *analysis);
 
 /* Put the CPU time of running processes into the sums, as the system knows it now: a
  * trace knows it only up to the last full packet. */

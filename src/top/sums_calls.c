@@ -21,9 +21,11 @@ int cunei_top_sums_add_edges(struct cunei_top_addition *addition)
 
     for (uint32_t i = 0; edges && i < edges->count; i++) {
         const struct cunei_edge *edge = &edges->items[i];
-        uint32_t number = cunei_edges_find(
-            addition->known->edges, cunei_top_addition_slot(addition, edge->caller),
-            cunei_top_addition_slot(addition, edge->callee));
+        uint32_t number =
+            i == 0 ? 0 /* of all pairs beyond the limit */
+                   : cunei_edges_find(addition->known->edges,
+                                      cunei_top_addition_slot(addition, edge->caller),
+                                      cunei_top_addition_slot(addition, edge->callee));
         if (!grow_edges(addition))
             return -ENOMEM;
         struct cunei_top_calls *to = &addition->sums->edges[number];

@@ -66,6 +66,7 @@ struct cunei_top_raise {
 
 struct cunei_top_sums {
     uint64_t time_ns; /* wall clock; 0: count nothing beyond the last events */
+    bool is_past;     /* that is a moment of the past, in which all processes ran */
     struct cunei_top_function *functions; /* owned, as all arrays */
     struct cunei_top_calls *edges, *nodes;
     struct cunei_top_process *processes;

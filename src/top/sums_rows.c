@@ -90,8 +90,9 @@ static bool goes_on(const struct cunei_top_addition *addition,
     const struct cunei_trace_process *process =
         addition->analysis->processes[thread->process].process;
 
-    return process->state == CUNEI_TRACE_RUNNING && !thread->ended &&
-           !process->description.full && !addition->analysis->ends_paused;
+    return (addition->sums->is_past || process->state == CUNEI_TRACE_RUNNING) &&
+           !thread->ended && thread->events > 0 && !process->description.full &&
+           !addition->analysis->ends_paused;
 }
 
 static int copy_open(const struct cunei_top_addition *addition,

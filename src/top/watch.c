@@ -45,8 +45,13 @@ static int add(struct cunei_top_sums *sums, struct cunei_top_known *known,
                const struct cunei_top_source *source,
                const struct cunei_analysis *analysis, bool *is_running)
 {
+    bool goes_on = cunei_top_source_is_running(source, analysis);
+
     sums->missed += cunei_top_source_missed(source);
-    *is_running |= cunei_top_source_is_running(analysis);
+    *is_running |= goes_on;
+    sums->is_past = source->past && goes_on;
+    if (sums->is_past)
+        sums->time_ns = source->shown_ns;
     return cunei_top_sums_add(sums, known, analysis);
 }
 

@@ -216,14 +216,13 @@ struct cunei_trace_events cunei_trace_check_part(
     const struct cunei_trace_process *process, const struct cunei_packet *head,
     struct cunei_trace_checked *checked, const uint64_t *words, size_t word_count)
 {
-    struct context context = {.process = process,
-                              .stream_class = head->stream_class,
-                              .line = &checked->line};
+    struct context context = {
+        .process = process, .stream_class = head->stream_class, .line = &checked->line};
     uint64_t begin = head->timestamp_begin;
     uint32_t dense = plain_functions(process, head);
     bool is_first = !checked->has_begun;
-    struct cunei_trace_events events = {
-        .last_time = is_first ? begin : checked->last_time};
+    struct cunei_trace_events events = {.last_time =
+                                            is_first ? begin : checked->last_time};
     uint64_t last = events.last_time - begin;
 
     if (is_first && word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
@@ -239,10 +238,10 @@ struct cunei_trace_events cunei_trace_check_part(
             last = (at[0] - begin) & CUNEI_TIME_MASK;
             count = 1;
             size = cunei_event_words(at, room);
-            events.wrong = begin + last < events.last_time
-                               ? "a time goes back"
-                               : check_event(&context, at, size,
-                                             is_first && at == words);
+            events.wrong =
+                begin + last < events.last_time
+                    ? "a time goes back"
+                    : check_event(&context, at, size, is_first && at == words);
         }
         if (!events.wrong && last >= CUNEI_SPAN_MAX)
             events.wrong = "a time goes back, or too far ahead";

@@ -39,9 +39,9 @@ static int add_stream(struct pairs *pairs, const struct cunei_trace_process *pro
 {
     struct cunei_trace_scan scan;
 
-    for (unsigned i = 0; i < 2 && stream->live[i]; i++)
-        add_pair(pairs, (struct pair){.tick = stream->live[i]->timestamp_begin,
-                                      .ns = stream->live[i]->monotonic_ns});
+    for (size_t i = 0; i < stream->live.count; i++)
+        add_pair(pairs, (struct pair){.tick = stream->live.items[i]->timestamp_begin,
+                                      .ns = stream->live.items[i]->monotonic_ns});
     int rc = cunei_trace_scan_open(&scan, process, stream);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;

@@ -17,6 +17,7 @@ static void drop_live(struct cunei_follow_stream *follow)
         follow->live[i].words = NULL;
     }
     follow->live_count = 0;
+    cunei_trace_packets_fini(&follow->queue);
 }
 
 void cunei_follow_stream_fini(struct cunei_follow_stream *follow)
@@ -137,17 +138,37 @@ static int copy_live(struct cunei_follow_poll *poll, struct cunei_follow_stream 
     return rc;
 }
 
+/*
+ * The live packets: those that wait for the file are copied, of the others there are
+ * heads.  A ring has no queue.  Returns the number of heads.
+ */
+static int look(struct cunei_follow_poll *poll, struct cunei_follow_stream *follow,
+                const struct cunei_trace_stream *stream, struct cunei_packet heads[2])
+{
+    const uint32_t number = (uint32_t)stream->number;
+
+    if (!poll->live->is_whole || stream->number >= poll->live->stream_count)
+        return 0;
+    if (poll->has_ring)
+        return cunei_trace_live_heads(poll->live, number, heads);
+    int count = cunei_trace_live_look(poll->live, number, next_sequence(follow),
+                                      &follow->queue, heads);
+    for (size_t i = 0; i < follow->queue.count; i++)
+        poll->gathered += (size_t)(follow->queue.items[i]->content_bits / 8);
+    return count;
+}
+
 int cunei_follow_stream_gather(struct cunei_follow_poll *poll,
                                struct cunei_follow_stream *follow,
                                struct cunei_trace_stream *stream)
 {
     uint64_t next = next_sequence(follow), limit = UINT64_MAX;
+    const struct cunei_trace_packets *queue = &follow->queue;
     struct cunei_packet heads[2];
-    int count = 0, rc = 0;
+    int rc = 0;
 
     drop_live(follow);
-    if (poll->live->is_whole && stream->number < poll->live->stream_count)
-        count = cunei_trace_live_heads(poll->live, (uint32_t)stream->number, heads);
+    int count = look(poll, follow, stream, heads);
     if (count < 0)
         return count;
     bool needs_file = poll->is_final || count == 0;
@@ -157,12 +178,18 @@ int cunei_follow_stream_gather(struct cunei_follow_poll *poll,
         limit = heads[i - 1].sequence;
         needs_file |= limit > next || is_closed(&heads[i - 1]);
     }
+    if (queue->count > 0) {
+        limit = queue->items[0]->sequence;
+        needs_file = poll->is_final || limit > next;
+    }
     bool is_in_ring = poll->has_ring && poll->live->is_whole &&
                       stream->stream_class == CUNEI_STREAM_EVENTS;
     if (needs_file && !is_in_ring)
         rc = scan_file(poll, follow, stream, limit, &next);
-    if (rc < 0 || stream->size - follow->offset >= poll->portion)
+    if (rc < 0 || stream->size - follow->offset >= poll->portion) {
+        cunei_trace_packets_fini(&follow->queue);
         return rc;
+    }
     return copy_live(poll, follow, heads, (unsigned)count, next);
 }
 
@@ -257,9 +284,8 @@ int cunei_follow_stream_end(struct cunei_follow_poll *poll,
 static bool continues(const struct cunei_follow_stream *follow,
                       const struct cunei_packet *head)
 {
-    return follow->is_open &&
-           (head->sequence == follow->head.sequence ||
-            head->timestamp_begin == follow->head.timestamp_begin);
+    return follow->is_open && (head->sequence == follow->head.sequence ||
+                               head->timestamp_begin == follow->head.timestamp_begin);
 }
 
 int cunei_follow_stream_hand_packet(struct cunei_follow_poll *poll,
@@ -270,7 +296,8 @@ int cunei_follow_stream_hand_packet(struct cunei_follow_poll *poll,
     const struct cunei_packet *head = packet->head;
     int rc = 0;
 
-    if (follow->has_last && head->sequence <= follow->last_sequence && poll->had_ring)
+    if (follow->has_last && head->sequence <= follow->last_sequence &&
+        (poll->had_ring || head->sequence < follow->queue_end))
         return 0;
     if (follow->has_last && head->sequence <= follow->last_sequence)
         return note(poll, follow, stream, "the packet's sequence number goes back");
@@ -331,10 +358,10 @@ static const char *begin_packet(struct cunei_follow_stream *follow,
 {
     if (head->stream_class != stream->stream_class)
         return "the packet has another stream class than those before it";
-    const char *wrong = follow->has_last ? cunei_trace_check_order(
-                                               head, follow->last_sequence,
-                                               follow->last_end)
-                                         : NULL;
+    const char *wrong =
+        follow->has_last
+            ? cunei_trace_check_order(head, follow->last_sequence, follow->last_end)
+            : NULL;
     if (!wrong) {
         follow->is_open = true;
         follow->is_bad = false;
@@ -362,8 +389,8 @@ static int hand_words(struct cunei_follow_poll *poll,
     }
     bool is_whole = events.announcing == 0 || poll->is_final || events.wrong;
     memcpy(&follow->head, &copy->head, sizeof(copy->head));
-    if (poll->is_final && (!is_closed(&copy->head) ||
-                           copy->head.timestamp_end < events.last_time))
+    if (poll->is_final &&
+        (!is_closed(&copy->head) || copy->head.timestamp_end < events.last_time))
         follow->head.timestamp_end = events.last_time;
     struct cunei_trace_part part = {
         .stream = stream,
@@ -396,6 +423,35 @@ static bool is_doubtful(const struct cunei_follow_poll *poll,
     return follow->doubted != 0 && doubted != sequence + 1 && !poll->is_final;
 }
 
+/* The packets that wait for the file; those that were in it by now are known. */
+static int hand_out_queue(struct cunei_follow_poll *poll,
+                          struct cunei_follow_stream *follow,
+                          const struct cunei_trace_stream *stream)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < follow->queue.count; i++) {
+        const struct cunei_packet *head = follow->queue.items[i];
+        struct cunei_trace_packet packet = {
+            .head = head, .words = (const uint64_t *)(const void *)(head + 1)};
+        if (head->sequence < next_sequence(follow))
+            continue;
+        if (is_doubtful(poll, follow, head->sequence))
+            return 0;
+        struct cunei_trace_events events = cunei_trace_check_events(
+            cunei_follow_process_of(poll), head, packet.words,
+            (size_t)(head->content_bits / 64) - CUNEI_PACKET_WORDS);
+        if (events.wrong)
+            rc = note(poll, follow, stream, events.wrong);
+        packet.word_count = events.word_count;
+        packet.event_count = events.event_count;
+        follow->queue_end = head->sequence + 1;
+        if (rc == 0)
+            rc = cunei_follow_stream_hand_packet(poll, follow, stream, &packet);
+    }
+    return rc;
+}
+
 static int hand_out_live(struct cunei_follow_poll *poll,
                          struct cunei_follow_stream *follow,
                          const struct cunei_trace_stream *stream,
@@ -406,6 +462,8 @@ static int hand_out_live(struct cunei_follow_poll *poll,
 
     if (poll->has_ring && poll->has_more)
         return 0; /* packets before it are still to come */
+    if (copy->head.sequence < next_sequence(follow))
+        return 0; /* it has ended, and came from the queue */
     if (is_doubtful(poll, follow, copy->head.sequence))
         return 0;
     if (!follow->is_open || !is_same(&follow->head, &copy->head)) {
@@ -424,6 +482,8 @@ int cunei_follow_stream_hand_out(struct cunei_follow_poll *poll,
 {
     int rc = hand_out_file(poll, follow, stream);
 
+    if (rc == 0)
+        rc = hand_out_queue(poll, follow, stream);
     for (unsigned i = 0; rc == 0 && i < follow->live_count; i++)
         rc = hand_out_live(poll, follow, stream, &follow->live[i]);
     drop_live(follow);

@@ -50,7 +50,9 @@ struct cunei_follow_stream {
     uint64_t doubted;               /* the packet behind a gap, plus one; 0: none */
     uint64_t bad_offset;            /* where a packet of the file was wrong, plus one */
     bool has_damage;                /* it was noted */
+    uint64_t queue_end; /* packets before this number were handed out from the queue */
     /* What this poll has gathered; the file up to the stream's size. */
+    struct cunei_trace_packets queue;
     struct cunei_follow_words live[2];
     unsigned live_count;
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "trace/check.h"
 #include "trace/file.h"
 #include "trace/process.h"
@@ -28,6 +29,11 @@ static bool check_live(const struct cunei_live *head, const uint8_t uuid[16])
 static uint64_t slot_offset(uint32_t number)
 {
     return CUNEI_LIVE_HEAD_SIZE + (uint64_t)number * CUNEI_LIVE_STREAM_SIZE;
+}
+
+static uint64_t buffer_offset(uint32_t number, unsigned buffer)
+{
+    return slot_offset(number) + (uint64_t)buffer * CUNEI_PACKET_SIZE;
 }
 
 static int read_head(struct cunei_trace_live *live,
@@ -161,14 +167,15 @@ static int copy_content(const struct cunei_trace_live *live, uint32_t number,
     return rc > 0 && is_same(packet, &again) ? 0 : -EAGAIN;
 }
 
-/* Leaves `*packet` NULL where there is none, or none that is whole. */
-static int copy_buffer(const struct cunei_trace_live *live, uint32_t number,
-                       uint64_t offset, struct cunei_packet **packet)
+/* Leaves `*packet` NULL where there is none, or none that is whole before `end`. */
+static int copy_packet(const struct cunei_trace_live *live, uint32_t number,
+                       uint64_t offset, uint64_t end, struct cunei_packet **packet)
 {
     struct cunei_packet head;
 
     int rc = read_packet_head(live, number, offset, &head);
-    if (rc <= 0 || head.content_bits == 8 * sizeof(head))
+    if (rc <= 0 || head.content_bits == 8 * sizeof(head) ||
+        head.content_bits / 8 > end - offset)
         return rc < 0 ? rc : 0;
     struct cunei_packet *copy = malloc((size_t)(head.content_bits / 8));
     if (!copy)
@@ -184,22 +191,53 @@ static int copy_buffer(const struct cunei_trace_live *live, uint32_t number,
     return 0;
 }
 
-static int copy_buffers(const struct cunei_trace_live *live, uint32_t number,
-                        struct cunei_packet *packets[2])
+/* Put a packet, which may be NULL, into its place; one that is there already is not
+ * needed.  It is the list's from now on. */
+static int add(struct cunei_trace_packets *list, struct cunei_packet *packet)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        int rc = copy_buffer(live, number,
-                             slot_offset(number) + (uint64_t)i * CUNEI_PACKET_SIZE,
-                             &packets[i]);
+    size_t at = list->count;
+
+    while (packet && at > 0 && list->items[at - 1]->sequence > packet->sequence)
+        at--;
+    if (!packet || (at > 0 && list->items[at - 1]->sequence == packet->sequence)) {
+        free(packet);
+        return 0;
+    }
+    if (!CUNEI_VECTOR_RESERVE_ONE(list->items, list->count)) {
+        free(packet);
+        return -ENOMEM;
+    }
+    memmove(&list->items[at + 1], &list->items[at],
+            (list->count++ - at) * sizeof(list->items[0]));
+    list->items[at] = packet;
+    return 0;
+}
+
+/* The closed packets of a buffer, one behind the other, from number `first` on. */
+static int copy_queue(const struct cunei_trace_live *live, uint32_t number,
+                      unsigned buffer, uint64_t first, struct cunei_trace_packets *list)
+{
+    uint64_t offset = buffer_offset(number, buffer);
+    const uint64_t end = offset + CUNEI_PACKET_SIZE;
+    struct cunei_packet head;
+
+    while (offset < end) {
+        struct cunei_packet *packet = NULL;
+        int rc = read_packet_head(live, number, offset, &head);
+        if (rc > 0 && head.sequence < first) {
+            offset += head.content_bits / 8;
+            continue;
+        }
+        if (rc > 0)
+            rc = copy_packet(live, number, offset, end, &packet);
+        if (rc < 0 || !packet)
+            return rc;
+        offset += packet->content_bits / 8;
+        rc = add(list, packet);
         if (rc < 0)
             return rc;
     }
     return 0;
-}
-
-static uint64_t buffer_offset(uint32_t number, unsigned buffer)
-{
-    return slot_offset(number) + (uint64_t)buffer * CUNEI_PACKET_SIZE;
 }
 
 /* Both heads once; -EAGAIN: they cannot be of one moment. */
@@ -264,33 +302,90 @@ int cunei_trace_live_words(const struct cunei_trace_live *live,
     return -EAGAIN;
 }
 
-static void drop(struct cunei_packet *packets[2])
+static unsigned current_buffer(const struct cunei_trace_live *live, uint32_t number)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        free(packets[i]);
-        packets[i] = NULL;
-    }
+    struct cunei_live_stream slot;
+
+    bool is_second = read_slot(live, number, &slot) > 0 && slot.current == 1;
+    /* Pairs with the release of it in the writer. */
+    atomic_thread_fence(memory_order_acquire);
+    return is_second;
+}
+
+/*
+ * A packet moves from the buffer in use to the queue in the other one, and from there
+ * to the file.  So they are read in this order; -EAGAIN: the buffers changed roles.
+ */
+static int copy_buffers(const struct cunei_trace_live *live, uint32_t number,
+                        struct cunei_trace_packets *list)
+{
+    unsigned current = current_buffer(live, number);
+    uint64_t offset = buffer_offset(number, current);
+    struct cunei_packet *packet = NULL;
+
+    int rc = copy_packet(live, number, offset, offset + CUNEI_PACKET_SIZE, &packet);
+    if (rc == 0)
+        rc = copy_queue(live, number, current ^ 1, 0, list);
+    int failed = add(list, packet);
+    rc = rc < 0 ? rc : failed;
+    return rc == 0 && current_buffer(live, number) != current ? -EAGAIN : rc;
+}
+
+void cunei_trace_packets_fini(struct cunei_trace_packets *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
+    free(list->items);
+    *list = (struct cunei_trace_packets){0};
 }
 
 int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
-                          struct cunei_packet *packets[2])
+                          struct cunei_trace_packets *list)
 {
-    struct cunei_packet *copies[2] = {NULL, NULL};
+    struct cunei_trace_packets copies = {0};
     int rc = -EAGAIN;
 
     for (int i = 0; i < COPY_TRIES && rc == -EAGAIN; i++) {
-        drop(copies);
-        rc = copy_buffers(live, number, copies);
+        cunei_trace_packets_fini(&copies);
+        rc = copy_buffers(live, number, &copies);
     }
     if (rc < 0) {
-        drop(copies);
+        cunei_trace_packets_fini(&copies);
         /* What the file holds is still a whole beginning of the stream. */
         return rc == -EAGAIN ? 0 : rc;
     }
-    bool swap = !copies[0] || (copies[1] && copies[1]->sequence < copies[0]->sequence);
-    packets[0] = copies[swap];
-    packets[1] = copies[!swap];
+    *list = copies;
     return 0;
+}
+
+/* Once; -EAGAIN: the buffers changed roles, or a packet was cleared. */
+static int look(const struct cunei_trace_live *live, uint32_t number, uint64_t first,
+                struct cunei_trace_packets *closed, struct cunei_packet *head)
+{
+    unsigned current = current_buffer(live, number);
+
+    int count = read_packet_head(live, number, buffer_offset(number, current), head);
+    if (count < 0)
+        return count;
+    int rc = copy_queue(live, number, current ^ 1, first, closed);
+    if (rc < 0)
+        return rc;
+    return current_buffer(live, number) == current ? count : -EAGAIN;
+}
+
+int cunei_trace_live_look(const struct cunei_trace_live *live, uint32_t number,
+                          uint64_t first, struct cunei_trace_packets *closed,
+                          struct cunei_packet *head)
+{
+    int rc = -EAGAIN;
+
+    for (int i = 0; i < COPY_TRIES && rc == -EAGAIN; i++) {
+        cunei_trace_packets_fini(closed);
+        rc = look(live, number, first, closed, head);
+    }
+    if (rc < 0)
+        cunei_trace_packets_fini(closed);
+    return rc == -EAGAIN ? 0 : rc;
 }
 
 int cunei_trace_live_tail_state(const struct cunei_trace_live *live, uint64_t state[2])

@@ -19,6 +19,7 @@
 
 struct cunei_metadata;
 struct cunei_process;
+struct cunei_trace_packets;
 struct cunei_trace_process;
 
 struct cunei_trace_live {
@@ -49,12 +50,20 @@ uint64_t cunei_trace_live_discarded(const struct cunei_trace_live *live,
                                     uint32_t number);
 
 /*
- * Copy the packets of a slot, in order of their sequence; NULL where a buffer holds
- * none.  Each is as it was at one moment: trimmed to its content, its head in order,
- * its events unchecked.  The copies are the caller's.
+ * Copy the packets of a slot, in order of their sequence.  Each is as it was at one
+ * moment: trimmed to its content, its head in order, its events unchecked.  The list,
+ * which was empty, is the caller's.
  */
 int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
-                          struct cunei_packet *packets[2]);
+                          struct cunei_trace_packets *list);
+
+/*
+ * At one moment: the closed packets of a slot from number `first` on, as above, and the
+ * head of the one that its thread writes.  Returns 1: there is one, or 0.
+ */
+int cunei_trace_live_look(const struct cunei_trace_live *live, uint32_t number,
+                          uint64_t first, struct cunei_trace_packets *closed,
+                          struct cunei_packet *head);
 
 /*
  * The heads of the packets in a slot's buffers, in order of their sequence, as they

@@ -29,6 +29,14 @@ enum cunei_trace_state {
                                shows it */
 };
 
+/* Packets of the live file, in order of their sequence. */
+struct cunei_trace_packets {
+    struct cunei_packet **items; /* owned, like each of them */
+    size_t count;
+};
+
+void cunei_trace_packets_fini(struct cunei_trace_packets *list);
+
 struct cunei_trace_stream {
     char *path; /* owned: its file, which may not exist while all of it is live */
     uint64_t number;
@@ -39,8 +47,7 @@ struct cunei_trace_stream {
     bool is_kept;     /* its packets came from a ring … */
     int fd;           /* … and are in this file, owned; it has no other one */
     uint64_t packets; /* so many */
-    struct cunei_packet
-        *live[2]; /* owned: packets not in the file, in order; or NULL */
+    struct cunei_trace_packets live; /* not in the file */
 };
 
 struct cunei_trace_process {

@@ -133,7 +133,7 @@ static int copy_live(struct cunei_trace_process *process, struct cunei_trace_liv
         struct cunei_trace_stream *stream = &process->streams[i];
         if (stream->stream_class != stream_class)
             continue;
-        int rc = cunei_trace_live_copy(live, i, stream->live);
+        int rc = cunei_trace_live_copy(live, i, &stream->live);
         if (rc < 0)
             return rc;
     }
@@ -308,20 +308,20 @@ static void close_packet(const struct cunei_trace_process *process,
 static void close_packets(struct cunei_trace_process *process)
 {
     for (size_t i = 0; i < process->stream_count; i++) {
-        for (unsigned j = 0; j < 2; j++) {
-            struct cunei_packet **live = &process->streams[i].live[j];
-            if (!*live)
-                continue;
-            /* A function is defined after the clock of its first event was read. */
-            bool is_cut = process->streams[i].stream_class == CUNEI_STREAM_EVENTS;
-            if (!is_cut || cunei_trace_packet_trim(*live, process->until)) {
-                close_packet(process, *live);
-                note_last(process, *live);
-            } else {
-                free(*live);
-                *live = NULL;
-            }
+        struct cunei_trace_stream *stream = &process->streams[i];
+        /* A function is defined after the clock of its first event was read. */
+        bool is_cut = stream->stream_class == CUNEI_STREAM_EVENTS;
+        size_t kept = 0;
+        for (size_t j = 0; j < stream->live.count; j++) {
+            struct cunei_packet *live = stream->live.items[j];
+            if (!is_cut || cunei_trace_packet_trim(live, process->until)) {
+                close_packet(process, live);
+                note_last(process, live);
+                stream->live.items[kept++] = live;
+            } else
+                free(live);
         }
+        stream->live.count = kept;
     }
 }
 
@@ -496,8 +496,7 @@ void cunei_process_folder_close(struct cunei_trace_process *process)
         free(process->streams[i].path);
         if (process->streams[i].is_kept)
             close(process->streams[i].fd);
-        free(process->streams[i].live[0]);
-        free(process->streams[i].live[1]);
+        cunei_trace_packets_fini(&process->streams[i].live);
     }
     free(process->streams);
     free(process->path);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vector.h"
 #include "trace/file.h"
@@ -34,14 +35,13 @@ int cunei_process_streams_add(struct cunei_trace_process *process, uint64_t numb
 void cunei_process_streams_drop_written(struct cunei_trace_stream *stream,
                                         uint64_t last)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        if (stream->live[i] && stream->live[i]->sequence <= last) {
-            free(stream->live[i]);
-            stream->live[i] = NULL;
-        }
-    }
-    if (!stream->live[0]) {
-        stream->live[0] = stream->live[1];
-        stream->live[1] = NULL;
-    }
+    struct cunei_trace_packets *live = &stream->live;
+    size_t written = 0;
+
+    while (written < live->count && live->items[written]->sequence <= last)
+        free(live->items[written++]);
+    live->count -= written;
+    if (written > 0)
+        memmove(live->items, live->items + written,
+                live->count * sizeof(live->items[0]));
 }

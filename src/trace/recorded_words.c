@@ -6,19 +6,17 @@
 #include "trace/live.h"
 #include "trace/process.h"
 
-/* The words in a slot's newest packet; the one before it is written. */
+/* The words in a slot's newest packet; those before it are counted as written. */
 static uint64_t newest_words(const struct cunei_trace_live *live, uint32_t number)
 {
-    struct cunei_packet *packets[2] = {NULL, NULL};
+    struct cunei_trace_packets packets = {0};
     uint64_t words = 0;
 
-    if (cunei_trace_live_copy(live, number, packets) < 0)
+    if (cunei_trace_live_copy(live, number, &packets) < 0)
         return 0;
-    for (unsigned i = 0; i < 2; i++) {
-        if (packets[i])
-            words = packets[i]->content_bits / 64;
-        free(packets[i]);
-    }
+    if (packets.count > 0)
+        words = packets.items[packets.count - 1]->content_bits / 64;
+    cunei_trace_packets_fini(&packets);
     return words;
 }
 

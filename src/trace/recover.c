@@ -102,7 +102,7 @@ static int append(struct work *work, int fd, struct cunei_trace_stream *stream,
  */
 static int append_first(struct work *work, int fd, struct cunei_trace_stream *stream)
 {
-    const struct cunei_packet *packet = stream->live[0];
+    const struct cunei_packet *packet = stream->live.items[0];
     struct {
         struct cunei_packet head;
         uint64_t stack[2]; /* nothing is open */
@@ -120,20 +120,20 @@ static int append_first(struct work *work, int fd, struct cunei_trace_stream *st
 /* There must be a number before its own: a recovery may be cut off and done again. */
 static bool needs_first(const struct cunei_trace_stream *stream)
 {
-    const struct cunei_packet *packet = stream->live[0];
-
-    return stream->size == 0 && packet && packet->events_discarded > 0 &&
-           packet->sequence > 0;
+    if (stream->size > 0 || stream->live.count == 0)
+        return false;
+    const struct cunei_packet *packet = stream->live.items[0];
+    return packet->events_discarded > 0 && packet->sequence > 0;
 }
 
 /* The last packet also counts what was lost since it began. */
 static void add_losses(const struct work *work, struct cunei_trace_stream *stream)
 {
-    struct cunei_packet *packet = stream->live[1] ? stream->live[1] : stream->live[0];
-    uint64_t discarded =
-        packet ? cunei_trace_live_discarded(&work->live, stream->number) : 0;
-
-    if (packet && discarded > packet->events_discarded)
+    if (stream->live.count == 0)
+        return;
+    struct cunei_packet *packet = stream->live.items[stream->live.count - 1];
+    uint64_t discarded = cunei_trace_live_discarded(&work->live, stream->number);
+    if (discarded > packet->events_discarded)
         packet->events_discarded = discarded;
 }
 
@@ -141,7 +141,7 @@ static int repair_stream(struct work *work, struct cunei_trace_stream *stream)
 {
     int rc = 0;
 
-    if (stream->torn == 0 && !stream->live[0] && stream->size == 0)
+    if (stream->torn == 0 && stream->live.count == 0 && stream->size == 0)
         return 0;
     int fd = open_own(work, cunei_trace_stream_name(stream), O_CREAT);
     if (fd < 0)
@@ -153,8 +153,8 @@ static int repair_stream(struct work *work, struct cunei_trace_stream *stream)
     add_losses(work, stream);
     if (rc == 0 && needs_first(stream))
         rc = append_first(work, fd, stream);
-    for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
-        rc = append(work, fd, stream, stream->live[i]);
+    for (size_t i = 0; rc == 0 && i < stream->live.count; i++)
+        rc = append(work, fd, stream, stream->live.items[i]);
     /* To the size that it has: gives back the place that was reserved behind it. */
     if (rc == 0)
         (void)!ftruncate(fd, (off_t)stream->size);
@@ -173,7 +173,7 @@ static int repair_streams(struct work *work)
             int failed = repair_stream(work, stream);
             if (failed < 0)
                 return failed;
-        } else if (stream->live[0])
+        } else if (stream->live.count > 0)
             rc = cunei_trace_fail(work->error, -EBADMSG,
                                   "'%s' is damaged, and nothing can be appended to it",
                                   stream->path);

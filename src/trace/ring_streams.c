@@ -150,10 +150,10 @@ static uint64_t wanted_from(const struct cunei_trace_process *process,
     uint64_t last = ring->last_end, from = window->from;
 
     for (size_t i = 0; i < process->stream_count; i++) {
-        for (unsigned j = 0; j < 2; j++) {
-            const struct cunei_packet *live = process->streams[i].live[j];
-            if (live && live->timestamp_begin > last)
-                last = live->timestamp_begin;
+        const struct cunei_trace_packets *live = &process->streams[i].live;
+        for (size_t j = 0; j < live->count; j++) {
+            if (live->items[j]->timestamp_begin > last)
+                last = live->items[j]->timestamp_begin;
         }
     }
     last = last < window->until ? last : window->until;

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/cores.h"
 #include "base/safe_open.h"
+#include "base/work_pool.h"
 #include "trace/check.h"
 #include "trace/clock_correction.h"
 #include "trace/file.h"
@@ -56,6 +58,8 @@ static int write_file(struct work *work, const char *name,
     int fd = text->failed ? -ENOMEM : create(work, name);
     int rc = fd < 0 ? fd : cunei_trace_file_write(fd, text->data, text->size, 0);
 
+    if (rc == 0 && ftruncate(fd, (off_t)text->size) < 0)
+        rc = -errno;
     if (fd >= 0)
         close(fd);
     return rc < 0 ? cannot_write(work, rc, name) : 0;
@@ -96,6 +100,9 @@ static int copy_file(struct work *work, const struct cunei_trace_stream *stream,
     int rc = cunei_trace_scan_open(&scan, &work->process, stream);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
+    /* What was appended since the live packets were copied is in them. */
+    if (scan.size > stream->size)
+        scan.size = stream->size;
     while ((rc = cunei_trace_scan_next(&scan)) != 0) {
         if (rc == -EBADMSG)
             rc = cunei_trace_scan_pass(&scan);
@@ -150,8 +157,8 @@ static int copy_stream(struct work *work, struct cunei_trace_stream *stream)
         work->has_packets |= stream->size > 0;
     } else
         rc = copy_file(work, stream, &output);
-    for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
-        rc = copy_live(work, stream->live[i], &output);
+    for (size_t i = 0; rc == 0 && i < stream->live.count; i++)
+        rc = copy_live(work, stream->live.items[i], &output);
     if (output.fd >= 0)
         close(output.fd);
     return rc;
@@ -244,6 +251,7 @@ static void add_up(struct work *work)
 
     snapshot->processes++;
     snapshot->running += work->process.state == CUNEI_TRACE_RUNNING;
+    snapshot->overtaken += description->complete_ns > snapshot->until_ns;
     if (description->complete_ns > snapshot->complete_ns)
         snapshot->complete_ns = description->complete_ns;
     if (description->keep > snapshot->ring_bytes)
@@ -284,9 +292,13 @@ static int copy_process(struct work *work, const struct cunei_trace_process *lis
     work->folder = cunei_safe_open_folder(work->to, name, &status);
     if (work->folder < 0)
         return cannot_write(work, work->folder, name);
+    /* By this file the folder is known for one of ours, if its rest cannot be made. */
+    const struct cunei_buffer empty = {0};
+    int rc = write_file(work, CUNEI_PROCESS_NAME, &empty);
     work->view.has_ring_folder = true;
     work->view.ring_folder = work->folder;
-    int rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
+    if (rc == 0)
+        rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
                                        &work->live, work->error);
     if (rc == 0) {
         /* How it ended may be known from other processes. */
@@ -326,25 +338,98 @@ static bool is_any_running(const struct cunei_trace *trace)
     return is_running;
 }
 
-static int copy_processes(struct work *work, const struct cunei_trace *trace)
-{
-    const struct cunei_snapshot_options *options = work->options;
-    struct cunei_snapshot *snapshot = work->snapshot;
-    int rc = 0;
+/* The processes, which several threads copy. */
+struct job {
+    const struct cunei_trace *trace;
+    const struct cunei_snapshot_options *options;
+    struct cunei_trace_view view;
+    uint64_t until_ns;
+    int to;
+    struct part {
+        struct cunei_snapshot snapshot;
+        struct cunei_trace_error error;
+    } * parts; /* owned: one for each process */
+};
 
-    snapshot->until_ns = is_any_running(trace) ? options->wall_ns : last_ns(trace);
-    snapshot->asked_ns = options->last_ns;
-    work->view = (struct cunei_trace_view){.has_until = true,
-                                           .until_counter = options->counter,
-                                           .last_ns = options->last_ns};
-    if (options->last_ns && options->last_ns < snapshot->until_ns)
-        work->view.from_ns = snapshot->until_ns - options->last_ns;
-    work->packet = malloc(CUNEI_PACKET_SIZE);
-    if (!work->packet)
-        rc = -ENOMEM;
-    for (size_t i = 0; rc == 0 && i < trace->process_count; i++)
-        rc = copy_process(work, &trace->processes[i]);
-    free(work->packet);
+static int copy_piece(void *context, unsigned worker, size_t piece, size_t *bytes)
+{
+    struct job *job = context;
+    struct part *part = &job->parts[piece];
+    struct work work = {.options = job->options,
+                        .snapshot = &part->snapshot,
+                        .error = &part->error,
+                        .to = job->to,
+                        .view = job->view,
+                        .packet = malloc(CUNEI_PACKET_SIZE)};
+    (void)worker;
+    (void)bytes;
+
+    if (!work.packet)
+        return -ENOMEM;
+    part->snapshot.until_ns = job->until_ns;
+    int rc = copy_process(&work, &job->trace->processes[piece]);
+    free(work.packet);
+    return rc;
+}
+
+static void add_part(struct cunei_snapshot *snapshot, const struct cunei_snapshot *part)
+{
+    snapshot->processes += part->processes;
+    snapshot->running += part->running;
+    snapshot->overtaken += part->overtaken;
+    snapshot->bytes += part->bytes;
+    snapshot->damaged += part->damaged;
+    if (part->complete_ns > snapshot->complete_ns)
+        snapshot->complete_ns = part->complete_ns;
+    if (part->asked_ns > snapshot->asked_ns)
+        snapshot->asked_ns = part->asked_ns;
+    if (part->ring_bytes > snapshot->ring_bytes)
+        snapshot->ring_bytes = part->ring_bytes;
+}
+
+/* The sum of all parts, or what is wrong with the first that failed. */
+static void collect(const struct job *job, struct cunei_snapshot *snapshot,
+                    struct cunei_trace_error *error)
+{
+    *snapshot = (struct cunei_snapshot){.until_ns = job->until_ns,
+                                        .asked_ns = job->options->last_ns};
+    for (size_t i = 0; i < job->trace->process_count; i++) {
+        add_part(snapshot, &job->parts[i].snapshot);
+        if (error->text[0] == '\0')
+            *error = job->parts[i].error;
+    }
+}
+
+static int copy_processes(const struct cunei_trace *trace, int to,
+                          const struct cunei_snapshot_options *options,
+                          struct cunei_snapshot *snapshot,
+                          struct cunei_trace_error *error)
+{
+    struct job job = {
+        .trace = trace,
+        .options = options,
+        .to = to,
+        .until_ns = is_any_running(trace) ? options->wall_ns : last_ns(trace),
+        .view = {.has_until = true,
+                 .until_counter = options->counter,
+                 .last_ns = options->last_ns},
+        .parts = calloc(trace->process_count, sizeof(*job.parts)),
+    };
+    const struct cunei_work_pool pool = {
+        .piece_count = trace->process_count,
+        .worker_count =
+            cunei_cores() < CUNEI_WORKERS_MAX ? cunei_cores() : CUNEI_WORKERS_MAX,
+        .context = &job,
+        .work = copy_piece,
+    };
+
+    if (!job.parts)
+        return -ENOMEM;
+    if (options->last_ns && options->last_ns < job.until_ns)
+        job.view.from_ns = job.until_ns - options->last_ns;
+    int rc = cunei_work_pool_run(&pool);
+    collect(&job, snapshot, error);
+    free(job.parts);
     return rc;
 }
 
@@ -354,15 +439,13 @@ int cunei_trace_snapshot(const char *path, int to,
                          struct cunei_trace_error *error)
 {
     const struct cunei_trace_view without_rings = {.without_ring = true};
-    struct work work = {
-        .options = options, .snapshot = snapshot, .error = error, .to = to};
     struct cunei_trace trace;
 
     *snapshot = (struct cunei_snapshot){0};
     int rc = cunei_trace_open_view(&trace, path, &without_rings, error);
     if (rc < 0)
         return rc;
-    rc = copy_processes(&work, &trace);
+    rc = copy_processes(&trace, to, options, snapshot, error);
     if (rc < 0 && error->text[0] == '\0')
         (void)cunei_trace_fail(error, rc, "the snapshot of '%s' cannot be made", path);
     cunei_trace_close(&trace);

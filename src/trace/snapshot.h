@@ -23,6 +23,7 @@ struct cunei_snapshot_options {
 struct cunei_snapshot {
     size_t processes;     /* in it */
     size_t running;       /* of them, at the cut */
+    size_t overtaken;     /* whose rings were overwritten while they were copied */
     uint64_t bytes;       /* of packets */
     uint64_t until_ns;    /* wall clock: the cut, or the end of what is dead */
     uint64_t complete_ns; /* wall clock: since then nothing is missing; 0: of all */

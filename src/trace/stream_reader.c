@@ -19,7 +19,7 @@ struct cunei_trace_reader {
     const struct cunei_trace_stream *stream;   /* borrowed */
     uint64_t offset;                           /* of the next packet */
     uint64_t end; /* stop at a packet that begins here or later */
-    unsigned live_index;
+    size_t live_index;
     bool has_last;
     uint64_t last_sequence; /* of the packet before, where there was one */
     uint64_t last_end;
@@ -241,8 +241,8 @@ int cunei_trace_reader_next(struct cunei_trace_reader *reader,
 
     while (rc == 0 && reader->offset < stream->size && reader->offset < reader->end)
         rc = next_in_file(reader, packet);
-    while (rc == 0 && reader->end == UINT64_MAX && reader->live_index < 2 &&
-           stream->live[reader->live_index])
-        rc = take(reader, stream->live[reader->live_index++], UINT64_MAX, packet);
+    while (rc == 0 && reader->end == UINT64_MAX &&
+           reader->live_index < stream->live.count)
+        rc = take(reader, stream->live.items[reader->live_index++], UINT64_MAX, packet);
     return rc == 0 ? end(reader) : rc;
 }

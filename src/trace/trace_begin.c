@@ -32,9 +32,9 @@ static uint64_t stream_begin(const struct cunei_trace_process *process,
         }
         cunei_trace_scan_close(&scan);
     }
-    for (unsigned i = 0; i < 2 && begin == UINT64_MAX; i++) {
-        const struct cunei_packet *head = stream->live[i];
-        if (head && has_events(head) &&
+    for (size_t i = 0; i < stream->live.count && begin == UINT64_MAX; i++) {
+        const struct cunei_packet *head = stream->live.items[i];
+        if (has_events(head) &&
             !cunei_trace_check_head(head, process->metadata.uuid, stream->number))
             begin = head->timestamp_begin;
     }

@@ -7,6 +7,9 @@
  *     256 KiB    stream 0: two packet buffers of 256 KiB
  *     768 KiB    stream 1: two packet buffers …
  *
+ * A stream writes its packet into one of its buffers.  The other one may hold closed
+ * packets, one behind the other up to a magic of 0.
+ *
  * The traced process maps it writable; readers map or read it, and believe nothing in
  * it.  It is named CUNEI_LIVE_NAME in the folder of its process and is gone after a
  * clean end.  What lies in its buffers and not yet in the stream files is found by the
@@ -48,8 +51,8 @@ enum cunei_live_counter {
     CUNEI_LIVE_LOST_NO_FUNCTION, /* of these: no id or no definition for the function */
     CUNEI_LIVE_CLAMPED,          /* times that stepped back */
     CUNEI_LIVE_WRITE_NS,         /* nanoseconds spent in writing packets */
-    CUNEI_LIVE_WRITTEN,          /* bytes written to stream files */
-    CUNEI_LIVE_WRITE_CPU_NS,     /* of the time for writing, that on a processor */
+    CUNEI_LIVE_WRITTEN, /* bytes of packets in stream files, or on their way there */
+    CUNEI_LIVE_WRITE_CPU_NS, /* of the time for writing, that on a processor */
     CUNEI_LIVE_COUNTERS = 16,
 };
 
@@ -57,7 +60,9 @@ struct cunei_live_stream {
     uint32_t stream_class;
     uint32_t thread;            /* serial number of the owner; 0: waiting for one */
     _Atomic uint64_t discarded; /* events */
-    uint64_t reserved[6];
+    _Atomic uint32_t current;   /* buffer in use, 0 or 1 */
+    uint32_t reserved32;
+    uint64_t reserved[5];
 };
 
 struct cunei_live {

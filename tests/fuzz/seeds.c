@@ -377,6 +377,25 @@ static void put_live_packets(struct cunei_buffer *out, struct fixture *fixture)
     put_packet(out, 7, fixture, false);
 }
 
+/* Places of fuzz_ring.c: packets in order, around the end, and bytes over the table. */
+static void make_rings(void)
+{
+    static const uint8_t rows[][5] = {
+        {0, 0, 0, 1, 3}, {1, 1, 0, 2, 200}, {41, 0, 1, 30, 1}, {42, 0, 2, 40, 250}};
+    static const uint8_t around[] = {150, 1, 1, 60, 100};
+    static const uint8_t table[] = {8, 2, 2, 0, 0, 0, 0, 0, 0, 0, 255, 255};
+    struct cunei_buffer out = {0};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        put_piece(&out, 0, rows[i], sizeof(rows[i]));
+    save("ring", "packets", &out);
+    put_piece(&out, 0, around, sizeof(around));
+    save("ring", "around", &out);
+    put_piece(&out, 1, table, sizeof(table));
+    save("ring", "table", &out);
+    cunei_buffer_fini(&out);
+}
+
 static void make_traces(struct fixture *fixture)
 {
     struct cunei_buffer out = {0};
@@ -451,6 +470,7 @@ int main(int argc, char **argv)
     (void)mkdir(folder, 0755);
     fixture_init(&fixture);
     make_traces(&fixture);
+    make_rings();
     make_user_events(&fixture);
     make_classes(&fixture);
     make_texts(&fixture);

@@ -325,6 +325,11 @@ void fixture_live_create(struct fixture *fixture, uint32_t stream_count, bool al
 
 void fixture_live_store(struct fixture *fixture, unsigned buffer)
 {
+    fixture_live_store_at(fixture, buffer, 0);
+}
+
+void fixture_live_store_at(struct fixture *fixture, unsigned buffer, uint64_t offset)
+{
     const struct cunei_packet *packet = fixture->packet;
     const struct cunei_live_stream slot = {.stream_class = packet->stream_class};
     const char *path = fixture_path(fixture, CUNEI_LIVE_NAME);
@@ -333,7 +338,7 @@ void fixture_live_store(struct fixture *fixture, unsigned buffer)
              (off_t)(sizeof(struct cunei_live) + packet->stream * sizeof(slot)));
     write_at(path, 0, packet, (size_t)(packet->content_bits / 8),
              (off_t)(CUNEI_LIVE_HEAD_SIZE + packet->stream * CUNEI_LIVE_STREAM_SIZE +
-                     (uint64_t)buffer * CUNEI_PACKET_SIZE));
+                     (uint64_t)buffer * CUNEI_PACKET_SIZE + offset));
 }
 
 void fixture_live_count(struct fixture *fixture, enum cunei_live_counter counter,

@@ -92,6 +92,8 @@ void fixture_live_create(struct fixture *fixture, uint32_t stream_count, bool al
 
 /* Put the packet, open as it is, into a buffer of its slot. */
 void fixture_live_store(struct fixture *fixture, unsigned buffer);
+/* The same `offset` bytes behind the beginning of the buffer. */
+void fixture_live_store_at(struct fixture *fixture, unsigned buffer, uint64_t offset);
 void fixture_live_count(struct fixture *fixture, enum cunei_live_counter counter,
                         uint64_t count);
 

@@ -27,7 +27,6 @@ struct match {
     char *values;
 };
 
-
 const struct cunei_option cunei_options_patterns[] = {
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,

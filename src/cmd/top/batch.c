@@ -143,21 +143,25 @@ static int poll_once(struct batch *batch)
     return batch->state < 0 ? batch->state : 0;
 }
 
+static void pause_for(uint64_t ns)
+{
+    const struct timespec pause = {.tv_sec = (time_t)(ns / CUNEI_NS_PER_S),
+                                   .tv_nsec = (long)(ns % CUNEI_NS_PER_S)};
+
+    (void)nanosleep(&pause, NULL);
+}
+
 /* Read on for as long as an interval takes, or until all have ended. */
 static int wait_interval(struct batch *batch)
 {
     uint64_t end_ns = batch->now_ns + batch->options->interval_ns;
     int rc = 0;
 
-    while (rc == 0 && batch->state > 0) {
+    while (rc == 0 && batch->state > 0 && batch->now_ns < end_ns) {
         uint64_t now_ns = cunei_top_source_now_ns();
-        if (now_ns >= end_ns)
-            break;
-        uint64_t left_ns = end_ns - now_ns < POLL_NS ? end_ns - now_ns : POLL_NS;
-        struct timespec pause = {.tv_sec = (time_t)(left_ns / CUNEI_NS_PER_S),
-                                 .tv_nsec = (long)(left_ns % CUNEI_NS_PER_S)};
+        uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
         if (batch->state == 1)
-            (void)nanosleep(&pause, NULL);
+            pause_for(left_ns < POLL_NS ? left_ns : POLL_NS);
         rc = poll_once(batch);
     }
     return rc;
@@ -211,7 +215,7 @@ int cunei_top_batch(const struct cunei_top_targets *targets,
 {
     struct batch batch = {.options = options, .targets = targets, .program = program};
 
-    int status = cunei_top_targets_open(targets, &batch.watch);
+    int status = cunei_top_targets_open(targets, options, &batch.watch);
     if (status == 0) {
         int rc = make_models(&batch, view);
         if (rc == 0 && program)

@@ -395,7 +395,7 @@ int cunei_top_session_run(const struct cunei_top_targets *targets,
                               .program = program,
                               .errand = {.output = -1}};
 
-    int status = cunei_top_targets_open(targets, &session.watch);
+    int status = cunei_top_targets_open(targets, options, &session.watch);
     if (status == 0) {
         int rc = cunei_top_model_init(&session.model);
         session.model.view = *view;

@@ -13,6 +13,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/recording_target.h"
 #include "cmd/common/search_path.h"
+#include "cmd/top/top_options.h"
 #include "trace/process_choice.h"
 #include "trace/process_folder.h"
 #include "trace/recordings.h"
@@ -144,16 +145,26 @@ int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
     return 0;
 }
 
+static int open_source(struct cunei_top_source *source,
+                       const struct cunei_top_target *target,
+                       const struct cunei_top_options *options,
+                       struct cunei_trace_error *error)
+{
+    return options->replay
+               ? cunei_top_source_replay(source, target->path, target->pid,
+                                         options->speed, error)
+               : cunei_top_source_open(source, target->path, target->pid, error);
+}
+
 int cunei_top_targets_open(const struct cunei_top_targets *targets,
+                           const struct cunei_top_options *options,
                            struct cunei_top_watch *watch)
 {
     for (size_t i = 0; i < targets->count; i++) {
         const struct cunei_top_target *target = &targets->items[i];
         struct cunei_trace_error error = {0};
         struct cunei_top_source *source = cunei_top_watch_add(watch);
-        int rc = source
-                     ? cunei_top_source_open(source, target->path, target->pid, &error)
-                     : -ENOMEM;
+        int rc = source ? open_source(source, target, options, &error) : -ENOMEM;
         if (rc < 0)
             return cunei_cmd_fail_to_open(rc, target->path, &error);
     }

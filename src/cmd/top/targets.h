@@ -8,6 +8,8 @@
 
 #include "top/watch.h"
 
+struct cunei_top_options;
+
 struct cunei_top_target {
     char *path; /* owned: trace directory or folder of a process */
     char *pid;  /* owned: of the process to watch; NULL: all */
@@ -33,6 +35,7 @@ int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word);
 
 /* Open them all.  Returns as above. */
 int cunei_top_targets_open(const struct cunei_top_targets *targets,
+                           const struct cunei_top_options *options,
                            struct cunei_top_watch *watch);
 
 #endif

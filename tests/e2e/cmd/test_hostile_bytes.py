@@ -218,6 +218,21 @@ def run_recover(cunei, trace):
         run(cunei, "recover", trace, *words)
 
 
+def run_snapshot(cunei, trace):
+    run(cunei, "snapshot", trace, "-o", WORDS[0] + os.fsencode(f"{trace}.copy"))
+    run(cunei, "snapshot", trace, "-o", WORDS[0] + os.fsencode(f"{trace}.copy"))
+
+
+def run_top(cunei, trace):
+    for words in (["--once"], ["--once", "--json"]):
+        run(cunei, "top", *words, trace)
+
+
+def run_list(cunei, trace):
+    for words in ([], ["--json"]):
+        run(cunei, "list", *words)
+
+
 # `run`, `record` and `doctor` read no trace.
 READERS = {
     "report": run_report,
@@ -229,6 +244,9 @@ READERS = {
     "dump": run_dump,
     "info": run_info,
     "recover": run_recover,
+    "snapshot": run_snapshot,
+    "top": run_top,
+    "list": run_list,
 }
 OTHERS = {"run", "record", "doctor"}
 

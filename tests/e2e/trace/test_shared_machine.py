@@ -99,7 +99,16 @@ def only_folder(directory):
 
 # The folder of the process makes way for a link to one of the attacker, in which all
 # names of files in a trace lead to a file of the victim.
-NAMES = [".live", ".process", "metadata", "s0", "s1", ".metadata.new", "..process.new"]
+NAMES = [
+    ".live",
+    ".ring",
+    ".process",
+    "metadata",
+    "s0",
+    "s1",
+    ".metadata.new",
+    "..process.new",
+]
 SWAP = f"""
 mkdir -m 777 "$3"
 for name in {" ".join(NAMES)}; do
@@ -116,11 +125,14 @@ MOVES = {
 
 
 @needs_second_user
+@pytest.mark.parametrize("options", [[], ["--keep", "64M"]], ids=["all", "ring"])
 @pytest.mark.parametrize("what", MOVES)
-def test_a_swapped_folder_loses_events_and_no_file(tmp_path, shared, secret, what):
+def test_a_swapped_folder_loses_events_and_no_file(
+    tmp_path, shared, secret, what, options
+):
     directory = shared / "trace"
     attack('mkdir -m 1777 "$1"', directory)
-    with recording(directory, tmp_path) as ended:
+    with recording(directory, tmp_path, options=options) as ended:
         folder = only_folder(directory)
         moved = (
             directory / "aside"

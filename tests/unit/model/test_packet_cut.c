@@ -53,7 +53,8 @@ static void exceptions_that_only_folded_functions_see_are_cut(void **state)
     tape_leave(&tape, G, 160);
     tape_leave(&tape, F, 170);
 
-    assert_string_equal(spans_of_cut(&options), "thread 1 (F110 !10-140 !10-150 F170) ");
+    assert_string_equal(spans_of_cut(&options),
+                        "thread 1 (F110 !10-140 !10-150 F170) ");
 }
 
 static void a_window_cuts_stretches(void **state)

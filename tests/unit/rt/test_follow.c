@@ -178,6 +178,42 @@ static void threads_that_come_and_go_hand_their_stream_on(void **state)
     cunei_trace_follow_close(follow);
 }
 
+static void *write_ten(void *argument)
+{
+    for (uint64_t i = 0; i < 10; i++)
+        scratch_put(argument, i);
+    return NULL;
+}
+
+/* Packets of short threads are in the live file long after they have ended. */
+static void packets_that_wait_for_the_file_come_once(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_trace_follow *follow = follow_trace(scratch);
+    uint64_t wanted = 0;
+    pthread_t thread;
+
+    for (int i = 0; i < 2500; i++) {
+        bool is_long = i % 500 == 499;
+        assert_int_equal(
+            pthread_create(&thread, NULL, is_long ? write_events : write_ten, scratch),
+            0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        wanted += is_long ? EVENTS : 10;
+        if (i % 30 > 0)
+            continue;
+        assert_true(cunei_trace_follow_poll(follow, count_part, scratch) > 0);
+        assert_int_equal(total(), wanted);
+    }
+    assert_int_equal(cunei_recorder_stop(), 0);
+    while (cunei_trace_follow_poll(follow, count_part, scratch) > 0)
+        continue;
+
+    assert_int_equal(total(), wanted);
+    assert_int_equal(cunei_trace_follow_trace(follow)->damage_count, 0);
+    cunei_trace_follow_close(follow);
+}
+
 static void a_writer_that_is_killed_ends_with_its_last_event(void **state)
 {
     struct scratch *scratch = *state;
@@ -430,26 +466,20 @@ static void a_function_has_the_same_index_in_each_sum(void **state)
 
 int main(void)
 {
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_event_is_missed_or_handed_out_twice,
-                                        scratch_set_up, scratch_tear_down),
-        cmocka_unit_test_setup_teardown(a_ring_is_followed_as_files_are, scratch_set_up,
-                                        scratch_tear_down),
-        cmocka_unit_test_setup_teardown(
-            what_a_ring_has_overwritten_is_missed_and_the_rest_is_right, scratch_set_up,
-            scratch_tear_down),
-        cmocka_unit_test_setup_teardown(threads_that_come_and_go_hand_their_stream_on,
-                                        scratch_set_up, scratch_tear_down),
-        cmocka_unit_test_setup_teardown(
-            a_writer_that_is_killed_ends_with_its_last_event, scratch_set_up,
-            scratch_tear_down),
-        cmocka_unit_test_setup_teardown(a_sum_is_that_of_the_trace_as_it_is_then,
-                                        scratch_set_up, scratch_tear_down),
-        cmocka_unit_test_setup_teardown(functions_may_come_at_any_time, scratch_set_up,
-                                        scratch_tear_down),
-        cmocka_unit_test_setup_teardown(a_function_has_the_same_index_in_each_sum,
-                                        scratch_set_up, scratch_tear_down),
+        TEST(no_event_is_missed_or_handed_out_twice),
+        TEST(a_ring_is_followed_as_files_are),
+        TEST(what_a_ring_has_overwritten_is_missed_and_the_rest_is_right),
+        TEST(threads_that_come_and_go_hand_their_stream_on),
+        TEST(packets_that_wait_for_the_file_come_once),
+        TEST(a_writer_that_is_killed_ends_with_its_last_event),
+        TEST(a_sum_is_that_of_the_trace_as_it_is_then),
+        TEST(functions_may_come_at_any_time),
+        TEST(a_function_has_the_same_index_in_each_sum),
     };
+#undef TEST
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

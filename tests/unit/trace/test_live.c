@@ -82,6 +82,68 @@ static void packets_that_are_only_live_are_read_behind_the_file(void **state)
     assert_int_equal(times[6], 3010);
 }
 
+/* A closed packet with one event, `offset` bytes behind the beginning of buffer 1. */
+static uint64_t queue_packet(uint64_t sequence, uint64_t offset)
+{
+    fixture_packet_begin(&fixture, 0, sequence, 1000 * sequence);
+    fixture_put(&fixture, 1000 * sequence + 10, 1024, CUNEI_PHASE_ENTER);
+    fixture.packet->packet_bits = fixture.packet->content_bits;
+    fixture_live_store_at(&fixture, 1, offset);
+    return offset + fixture.packet->content_bits / 8;
+}
+
+static void closed_packets_wait_one_behind_the_other(void **state)
+{
+    (void)state;
+    uint64_t times[8], end = 0;
+    int rc = 0;
+    fixture_append_calls(&fixture, 0, 500, 1);
+    fixture_live_create(&fixture, 1, false);
+    fixture_packet_begin(&fixture, 0, 4, 4000);
+    fixture_put(&fixture, 4010, 1024, CUNEI_PHASE_ENTER);
+    fixture_live_store(&fixture, 0);
+    for (uint64_t sequence = 1; sequence <= 3; sequence++)
+        end = queue_packet(sequence, end);
+
+    open_trace();
+
+    assert_int_equal(trace.processes[0].streams[0].live.count, 4);
+    assert_int_equal(read_times(times, 8, &rc), 2 + 4);
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(times[1 + i], 1000 * i + 10);
+}
+
+/* It would reach into the next stream, and is not one of the queue. */
+static void a_packet_beyond_the_end_of_its_buffer_is_not_read(void **state)
+{
+    (void)state;
+    fixture_live_create(&fixture, 2, false);
+    uint64_t end = queue_packet(1, 0);
+    fixture_packet_begin(&fixture, 0, 2, 2000);
+    fixture_put(&fixture, 2010, 1024, CUNEI_PHASE_ENTER);
+    fixture.packet->content_bits = 8 * CUNEI_PACKET_SIZE - 64;
+    fixture.packet->packet_bits = fixture.packet->content_bits;
+    fixture_live_store_at(&fixture, 1, end);
+
+    open_trace();
+
+    assert_int_equal(trace.processes[0].streams[0].live.count, 1);
+}
+
+static void a_packet_that_is_queued_twice_is_read_once(void **state)
+{
+    (void)state;
+    int rc = 0;
+    fixture_live_create(&fixture, 1, false);
+    (void)queue_packet(2, queue_packet(1, queue_packet(2, 0)));
+    fixture_live_store(&fixture, 0);
+
+    open_trace();
+
+    assert_int_equal(trace.processes[0].streams[0].live.count, 2);
+    assert_int_equal(read_times(NULL, 0, &rc), 2);
+}
+
 static void an_open_packet_ends_with_its_last_event(void **state)
 {
     (void)state;
@@ -92,7 +154,7 @@ static void an_open_packet_ends_with_its_last_event(void **state)
 
     open_trace();
 
-    const struct cunei_packet *packet = trace.processes[0].streams[0].live[0];
+    const struct cunei_packet *packet = trace.processes[0].streams[0].live.items[0];
     assert_int_equal(packet->timestamp_end, 2010);
     assert_int_equal(packet->packet_bits, packet->content_bits);
 }
@@ -107,7 +169,7 @@ static void a_packet_that_is_in_the_file_already_is_not_read_twice(void **state)
     open_trace();
 
     assert_int_equal(count_stream_events(), 4);
-    assert_null(trace.processes[0].streams[0].live[0]);
+    assert_int_equal(trace.processes[0].streams[0].live.count, 0);
 }
 
 static void a_packet_torn_in_the_file_comes_from_the_live_file(void **state)
@@ -344,6 +406,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(packets_that_are_only_live_are_read_behind_the_file),
+        TEST(closed_packets_wait_one_behind_the_other),
+        TEST(a_packet_beyond_the_end_of_its_buffer_is_not_read),
+        TEST(a_packet_that_is_queued_twice_is_read_once),
         TEST(an_open_packet_ends_with_its_last_event),
         TEST(a_packet_that_is_in_the_file_already_is_not_read_twice),
         TEST(a_packet_torn_in_the_file_comes_from_the_live_file),

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "probe/code/code_tag.h"
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/hot.h"

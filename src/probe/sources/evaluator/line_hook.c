@@ -3,6 +3,7 @@
 
 #include "probe/sources/evaluator/line_hook.h"
 
+#include "probe/code/code_tag.h"
 #include "probe/core/code_extra.h"
 #include "probe/events/line_event.h"
 #include "probe/sources/evaluator/open_frames.h"
