@@ -127,8 +127,7 @@ static void a_packet_ends_when_the_file_has_it(void **state)
     fixture_put(&fixture, 1020, F, CUNEI_PHASE_LEAVE);
     fixture_append(&fixture);
     fixture_packet_begin(&fixture, 0, 1, 1030);
-    fixture_live_store(&fixture, 1);
-    fixture_live_store(&fixture, 0); /* the older one is gone */
+    fixture_live_store(&fixture, 0); /* in its place */
 
     assert_int_equal(poll_once(), 1);
     assert_string_equal(parts, "1) (2 ");
