@@ -11,7 +11,6 @@
 
 #include "base/safe_open.h"
 #include "base/units.h"
-#include "base/vector.h"
 #include "trace/check.h"
 #include "trace/error.h"
 #include "trace/file.h"
