@@ -87,12 +87,12 @@ int cunei_ring_create(struct cunei_recorder_state *recording,
         cunei_hidden_file_remove(&recording->ring_file);
         rc = make_in_memory(&making);
     }
-    if (rc < 0) {
+    struct cunei_ring *head = making.memory;
+    if (rc < 0 || !head) {
         cunei_hidden_file_remove(&recording->ring_file);
         cunei_hidden_file_forget(&recording->ring_file);
-        return is_no_room(rc) ? -CUNEI_REFUSAL_RING : rc;
+        return is_no_room(rc) || rc == 0 ? -CUNEI_REFUSAL_RING : rc;
     }
-    struct cunei_ring *head = making.memory;
     head->version = CUNEI_WIRE_VERSION;
     head->block_size = CUNEI_RING_BLOCK_SIZE;
     memcpy(head->uuid, recording->metadata.uuid, sizeof(head->uuid));

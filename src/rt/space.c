@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -106,7 +106,7 @@ int cunei_space_check_directory(const char *path, uint64_t size)
 /* Memory that programs can still get, in bytes; UINT64_MAX: not known. */
 static uint64_t available_memory(void)
 {
-    uint64_t kib = 0;
+    static const char name[] = "MemAvailable:";
     char line[128];
     bool is_found = false;
 
@@ -114,9 +114,10 @@ static uint64_t available_memory(void)
     if (!file)
         return UINT64_MAX;
     while (!is_found && fgets(line, sizeof(line), file))
-        is_found = sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1;
+        is_found = strncmp(line, name, sizeof(name) - 1) == 0;
     (void)fclose(file);
-    return is_found ? kib * CUNEI_KIB : UINT64_MAX;
+    return is_found ? strtoull(line + sizeof(name) - 1, NULL, 10) * CUNEI_KIB
+                    : UINT64_MAX;
 }
 
 int cunei_space_check_memory(uint64_t size)

@@ -80,3 +80,16 @@ void cunei_trace_hidden_close(struct cunei_trace_hidden *file)
     free(file->path);
     *file = (struct cunei_trace_hidden){.fd = -1};
 }
+
+int cunei_trace_hidden_remove(const struct cunei_trace_hidden *file, int folder,
+                              const char *name, bool is_ours)
+{
+    if (file->is_in_memory && is_ours) {
+        const struct cunei_file_id memory = cunei_file_id_of(&file->stat);
+        int rc = cunei_safe_remove_path(file->path, &memory);
+        if (rc < 0 && rc != -ENOENT)
+            return rc;
+    }
+    int rc = cunei_safe_remove(folder, name, &file->named);
+    return rc == -ENOENT ? 0 : rc;
+}

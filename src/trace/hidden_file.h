@@ -29,4 +29,12 @@ int cunei_trace_hidden_open(struct cunei_trace_hidden *file, const char *name,
                             const struct cunei_trace_process *process);
 void cunei_trace_hidden_close(struct cunei_trace_hidden *file);
 
+/*
+ * Remove it from the folder with this descriptor; from memory first, if it `is_ours`: a
+ * name that leads nowhere is found and removed next time, a file that nothing leads to
+ * is not.  That it is gone is no error.
+ */
+int cunei_trace_hidden_remove(const struct cunei_trace_hidden *file, int folder,
+                              const char *name, bool is_ours);
+
 #endif

@@ -3,8 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +11,10 @@
 
 #include "base/safe_open.h"
 #include "base/units.h"
-#include "base/vector.h"
 #include "trace/check.h"
 #include "trace/error.h"
 #include "trace/file.h"
+#include "trace/folder_packets.h"
 #include "trace/functions.h"
 #include "trace/live.h"
 #include "trace/packet_scan.h"
@@ -26,7 +24,6 @@
 #include "trace/ring_streams.h"
 #include "trace/view.h"
 #include "trace/writer_alive.h"
-#include "wire/live_place.h"
 #include "wire/ring.h"
 
 /* More than a preamble of ours, of this or a later version, has. */
@@ -151,56 +148,6 @@ static int load_live(struct cunei_trace_process *process, struct cunei_trace_liv
     return rc;
 }
 
-/* The number in `s<number>`, or -1 for other files. */
-static int64_t stream_number(const char *name)
-{
-    char *end = NULL;
-
-    if (name[0] != 's' || name[1] < '0' || name[1] > '9' ||
-        (name[1] == '0' && name[2] != '\0') || strlen(name) > 11)
-        return -1;
-    unsigned long long number = strtoull(name + 1, &end, 10);
-    return *end == '\0' && number < CUNEI_LIVE_STREAMS_MAX ? (int64_t)number : -1;
-}
-
-/* Whether there is a live file of a process that has recorded a thread. */
-static bool has_live_streams(int folder)
-{
-    struct cunei_live_place place;
-    struct cunei_live head;
-    struct stat status;
-
-    int fd = cunei_safe_open_file(folder, CUNEI_LIVE_NAME, O_RDONLY, &status);
-    if (fd < 0)
-        return false;
-    bool has =
-        cunei_live_place_read(&place, fd) == 0 ||
-        (cunei_trace_file_read(fd, &head, sizeof(head), 0) == (int64_t)sizeof(head) &&
-         head.magic == CUNEI_LIVE_MAGIC && head.stream_count > 0);
-    close(fd);
-    return has;
-}
-
-bool cunei_process_folder_has_packets(int at, const char *path)
-{
-    bool has = false;
-
-    DIR *folder = cunei_safe_list_folder(at, path);
-    if (!folder)
-        return false;
-    for (struct dirent *entry; !has && (entry = readdir(folder));) {
-        struct stat status;
-        has =
-            stream_number(entry->d_name) >= 0 &&
-            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            status.st_size > 0;
-    }
-    has = has || has_live_streams(dirfd(folder)) ||
-          faccessat(dirfd(folder), CUNEI_RING_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    closedir(folder);
-    return has;
-}
-
 /* To list it, from its beginning. */
 static DIR *open_folder(const struct cunei_trace_process *process)
 {
@@ -217,7 +164,7 @@ int cunei_process_folder_add_files(struct cunei_trace_process *process,
     if (!folder)
         return cunei_trace_fail(error, -errno, "'%s' cannot be listed", process->path);
     for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
-        int64_t number = stream_number(entry->d_name);
+        int64_t number = cunei_folder_stream_number(entry->d_name);
         struct cunei_trace_stream *stream = NULL;
         if (number >= 0)
             rc = cunei_process_streams_add(process, (uint64_t)number, &stream);

@@ -16,12 +16,6 @@ struct cunei_trace_view;
  */
 int cunei_process_folder_is_one(const char *path);
 
-/*
- * Whether a folder below `at` (or AT_FDCWD) holds what was recorded.  Its metadata is
- * there before that, so that a folder with packets and without metadata has lost it.
- */
-bool cunei_process_folder_has_packets(int at, const char *path);
-
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
                               const struct cunei_trace_view *view,
                               struct cunei_trace_error *error);

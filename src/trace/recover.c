@@ -304,21 +304,12 @@ static void remove_pointer(const struct work *work, const char *directory)
     close(fd);
 }
 
-/*
- * A file in memory goes first: a name that leads nowhere is found and removed next
- * time, a file that nothing leads to is not.
- */
 static int remove_hidden(struct work *work, const struct cunei_trace_hidden *file,
                          const char *name, bool is_ours)
 {
-    if (file->is_in_memory && is_ours) {
-        const struct cunei_file_id memory = cunei_file_id_of(&file->stat);
-        int rc = cunei_safe_remove_path(file->path, &memory);
-        if (rc < 0 && rc != -ENOENT)
-            return cannot_write(work, rc, file->path);
-    }
-    int rc = cunei_safe_remove(work->process.folder, name, &file->named);
-    return rc < 0 && rc != -ENOENT ? cannot_write(work, rc, file->path) : 0;
+    int rc = cunei_trace_hidden_remove(file, work->process.folder, name, is_ours);
+
+    return rc < 0 ? cannot_write(work, rc, file->path) : 0;
 }
 
 /*

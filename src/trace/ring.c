@@ -208,6 +208,8 @@ int cunei_trace_ring_read(struct cunei_trace_ring *ring, uint64_t from,
     uint64_t *positions = NULL;
     size_t count = 0;
 
+    if (ring->head.block_count == 0)
+        return 0;
     int rc = list_packets(ring, from, &positions, &count);
     if (rc < 0)
         return rc;

@@ -362,7 +362,7 @@ static int copy_piece(void *context, unsigned worker, size_t piece, size_t *byte
                         .view = job->view,
                         .packet = malloc(CUNEI_PACKET_SIZE)};
     (void)worker;
-    (void)bytes;
+    *bytes = 0;
 
     if (!work.packet)
         return -ENOMEM;

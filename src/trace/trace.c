@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/vector.h"
 #include "trace/file.h"
+#include "trace/folder_packets.h"
 #include "trace/fork_names.h"
 #include "trace/process_folder.h"
 #include "trace/view.h"
@@ -63,7 +64,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     int rc = is_link(path) ? -ENOTDIR : cunei_process_folder_is_one(path);
     if (rc > 0)
         rc = add_process(trace, path, view, error);
-    else if (rc == 0 && cunei_process_folder_has_packets(AT_FDCWD, path))
+    else if (rc == 0 && cunei_folder_has_packets(AT_FDCWD, path))
         rc = cunei_trace_fail(error, -EBADMSG, "the metadata of '%s' is missing", path);
     else if (rc == -ENOTDIR)
         rc = 0; /* a file beside the folders */

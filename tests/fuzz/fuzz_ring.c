@@ -68,9 +68,9 @@ static void put_packet(const uint8_t *data, size_t size)
 
     if (size < 5)
         return;
-    fixture_packet_begin(&fixture, data[1] % 4, data[2], 1000u * data[3]);
+    fixture_packet_begin(&fixture, data[1] % 4, data[2], UINT64_C(1000) * data[3]);
     for (unsigned i = 0; i < 100u * data[4]; i++)
-        fixture_put(&fixture, 1000u * data[3] + i / 64, CUNEI_FUNCTION_FIRST,
+        fixture_put(&fixture, UINT64_C(1000) * data[3] + i / 64, CUNEI_FUNCTION_FIRST,
                     i % 2 ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER);
     struct cunei_packet *packet = fixture.packet;
     packet->timestamp_end = fixture.last;

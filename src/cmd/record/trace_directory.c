@@ -19,6 +19,7 @@
 #include "cmd/common/output_file.h"
 #include "rt/refusal.h"
 #include "rt/space.h"
+#include "trace/folder_packets.h"
 #include "trace/process_folder.h"
 #include "trace/trace.h"
 #include "trace/view.h"
@@ -148,7 +149,7 @@ static int remove_process_folder(int parent, const char *name, int fd)
 static bool has_data(int folder)
 {
     return faccessat(folder, CUNEI_METADATA_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-           cunei_process_folder_has_packets(folder, ".");
+           cunei_folder_has_packets(folder, ".");
 }
 
 /* Whether that is so in any folder below the directory, whatever its name is. */
