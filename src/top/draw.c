@@ -22,9 +22,8 @@ static const char *const pane_names[] = {
 };
 
 /* What function keys do, as the last row shows it. */
-static const char *const key_labels[] = {"Help",     "Columns", "Search", "Filter",
-                                         "Tree",     "Sort",    "Group",  "Whole",
-                                         "Save", "Quit"};
+static const char *const key_labels[] = {"Help", "Columns", "Search", "Filter", "Tree",
+                                         "Sort", "Group",   "Whole",  "Save",   "Quit"};
 
 #define KEY_COUNT (int)(sizeof(key_labels) / sizeof(key_labels[0]))
 
