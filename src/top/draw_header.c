@@ -9,8 +9,9 @@
 #include "top/columns.h"
 #include "top/draw_parts.h"
 
-#define SPARK_MIN 8
-#define SPARK_MAX 60
+#define SPARK_MIN   8
+#define SPARK_MAX   60
+#define SECONDS_MIN 0.05 /* of which a share of CPU time says something */
 
 /* A row that is filled from the left. */
 struct line {
@@ -135,7 +136,8 @@ static void format_rate(const struct cunei_top_rates *rates, uint64_t count,
 static void put_cpu(struct line *line, const struct cunei_top_rates *rates,
                     struct cunei_buffer *text)
 {
-    if (rates->cpu_ns == 0 || rates->seconds <= 0)
+    /* What ran shorter took most of its CPU time before the first event. */
+    if (rates->cpu_ns == 0 || rates->seconds < SECONDS_MIN)
         return;
     cunei_buffer_format(text, "%.0f %%",
                         100 * (double)rates->cpu_ns / 1e9 / rates->seconds);

@@ -27,14 +27,15 @@ struct cunei_top_watch;
 struct cunei_top_sampler {
     struct cunei_top_watch *watch; /* borrowed */
     uint64_t interval_ns;
-    int state; /* of the last poll; valid while sums are taken */
+    int taken_state; /* of the poll before the sums that were taken last */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     bool is_ready; /* the thread waits */
     bool is_hurried;
     bool is_stopped;
-    uint64_t now_ns; /* the clock before the last poll */
+    int state;       /* of the last poll */
+    uint64_t now_ns; /* the clock before it */
     int fd;          /* readable while sums are there to be taken */
 };
 

@@ -182,15 +182,30 @@ static void wait_for_input(void)
     (void)poll(fds, 2, LOOK_MS);
 }
 
+/* The selection stays on its process. */
+static void find_again(struct rows *rows, uint32_t *selected)
+{
+    char *folder = *selected < rows->count && rows->items[*selected].folder
+                       ? strdup(rows->items[*selected].folder)
+                       : NULL;
+
+    find(rows);
+    for (uint32_t i = 0; folder && i < rows->count; i++) {
+        if (rows->items[i].folder && strcmp(rows->items[i].folder, folder) == 0)
+            *selected = i;
+    }
+    if (*selected >= rows->count)
+        *selected = rows->count > 0 ? (uint32_t)rows->count - 1 : 0;
+    free(folder);
+}
+
 static int show(struct rows *rows, uint32_t *selected, bool *has_left)
 {
     struct cunei_grid grid = {0};
     int rc = 0;
 
     do {
-        find(rows);
-        if (*selected >= rows->count)
-            *selected = rows->count > 0 ? (uint32_t)rows->count - 1 : 0;
+        find_again(rows, selected);
         rc = draw(rows, &grid, *selected);
         if (rc < 0)
             break;

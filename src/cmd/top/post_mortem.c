@@ -79,12 +79,12 @@ static int take(struct post_mortem *dead, uint64_t until_ns, bool is_printed)
     return rc;
 }
 
-static void describe_end(struct post_mortem *dead)
+static void describe_end(struct post_mortem *dead, uint64_t last_ns)
 {
     const struct cunei_trace_process *process = &dead->past.trace.processes[0];
     struct cunei_buffer words = {0}, interval = {0};
 
-    cunei_format_duration(&interval, dead->options->interval_ns);
+    cunei_format_duration(&interval, last_ns);
     cunei_exit_words_format(process, &words);
     (void)snprintf(dead->model.state, sizeof(dead->model.state), "its last %s · %s",
                    cunei_buffer_text(&interval), cunei_buffer_text(&words));
@@ -106,12 +106,12 @@ static int show_process(const char *path, const struct cunei_top_options *option
     rc = cunei_top_model_init(&dead.model);
     dead.model.view = *view;
     dead.model.has_ended = true;
-    describe_end(&dead);
-    uint64_t before_ns = dead.past.end_ns > options->interval_ns
-                             ? dead.past.end_ns - options->interval_ns
-                             : 0;
+    uint64_t lived_ns = dead.past.end_ns - dead.past.begin_ns;
+    uint64_t last_ns =
+        options->interval_ns < lived_ns ? options->interval_ns : lived_ns;
+    describe_end(&dead, last_ns);
     if (rc == 0)
-        rc = take(&dead, before_ns, false);
+        rc = take(&dead, dead.past.end_ns - last_ns, false);
     if (rc == 0)
         rc = take(&dead, UINT64_MAX, true);
     cunei_top_model_fini(&dead.model);
