@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -19,6 +20,9 @@
 #include "trace/recordings.h"
 #include "trace/trace.h"
 #include "trace/view.h"
+
+#define LOOK_NS        20000000l
+#define PATIENCE_LOOKS 50 /* a second */
 
 int cunei_top_targets_add(struct cunei_top_targets *targets, const char *path,
                           const char *pid)
@@ -156,6 +160,22 @@ static int open_source(struct cunei_top_source *source,
                : cunei_top_source_open(source, target->path, target->pid, error);
 }
 
+/* A process that is found by its pid may have just begun: its trace is there soon. */
+static int open_patiently(struct cunei_top_source *source,
+                          const struct cunei_top_target *target,
+                          const struct cunei_top_options *options,
+                          struct cunei_trace_error *error)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    int rc = open_source(source, target, options, error);
+
+    for (int i = 0; rc == -ENODATA && target->pid && i < PATIENCE_LOOKS; i++) {
+        (void)nanosleep(&pause, NULL);
+        rc = open_source(source, target, options, error);
+    }
+    return rc;
+}
+
 int cunei_top_targets_open(const struct cunei_top_targets *targets,
                            const struct cunei_top_options *options,
                            struct cunei_top_watch *watch)
@@ -164,7 +184,7 @@ int cunei_top_targets_open(const struct cunei_top_targets *targets,
         const struct cunei_top_target *target = &targets->items[i];
         struct cunei_trace_error error = {0};
         struct cunei_top_source *source = cunei_top_watch_add(watch);
-        int rc = source ? open_source(source, target, options, &error) : -ENOMEM;
+        int rc = source ? open_patiently(source, target, options, &error) : -ENOMEM;
         if (rc < 0)
             return cunei_cmd_fail_to_open(rc, target->path, &error);
     }

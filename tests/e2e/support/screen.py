@@ -16,12 +16,42 @@ import pyte
 DEADLINE_S = 30
 
 
+class Stream(pyte.ByteStream):
+    """With what xterm has and pyte does not: scrolling, and repeating a character."""
+
+    csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down", "b": "repeat"}
+    events = pyte.ByteStream.events | {"scroll_up", "scroll_down", "repeat"}
+
+
+class Screen(pyte.Screen):
+    last = " "
+
+    def draw(self, data):
+        super().draw(data)
+        self.last = data[-1:]
+
+    def repeat(self, count=1):
+        super().draw(self.last * (count or 1))
+
+    def _scroll(self, change):
+        before = self.cursor.y
+        self.cursor.y = self.margins.top if self.margins else 0
+        change()
+        self.cursor.y = before
+
+    def scroll_up(self, count=1):
+        self._scroll(lambda: self.delete_lines(count or 1))
+
+    def scroll_down(self, count=1):
+        self._scroll(lambda: self.insert_lines(count or 1))
+
+
 class Terminal:
     """Runs a command on a new terminal; use as a context manager."""
 
     def __init__(self, command, *, rows=24, columns=80, cwd=None, env=None, **options):
-        self.screen = pyte.Screen(columns, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Screen(columns, rows)
+        self.stream = Stream(self.screen)
         self.raw = b""
         self.ours, its = pty.openpty()
         self._set_size(rows, columns)

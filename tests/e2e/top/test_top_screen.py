@@ -352,7 +352,7 @@ def test_names_do_not_reach_the_terminal_unescaped(cunei):
         "exec(code)\n",
     )
 
-    with top(cunei, trace, columns=140) as terminal:
+    with top(cunei, trace, columns=240) as terminal:
         terminal.wait("EVIL")
         assert b"\x1b[31mEVIL" not in terminal.raw
         assert "\u202e".encode() not in terminal.raw
@@ -436,9 +436,9 @@ def test_a_snapshot_and_an_export_are_made(cunei, gate):
         terminal.wait(lambda: "3 000" in (row_of(terminal.lines, "f") or ()))
         terminal.type("s")
         wait_for(lambda: list(cunei.folder.glob("snapshot-*/*/metadata")))
-        terminal.read(0.5)
-        terminal.wait(lambda: terminal.process.poll() is None).type("e")
-        wait_for(lambda: list(cunei.folder.glob("top-*.html")))
+        # The last row shows its summary when it has ended.
+        terminal.wait(lambda: "snapshot-" in terminal.lines[-1]).type("e")
+        terminal.wait(lambda: list(cunei.folder.glob("top-*.html")))
         open_gate(gate)
         terminal.wait(lambda: "ended with status" in terminal.lines[0]).type("q").end()
     snapshot = next(cunei.folder.glob("snapshot-*"))
