@@ -110,7 +110,7 @@ static void move_to(struct cunei_top_history *history, uint64_t second)
     }
 }
 
-/* An interval of several seconds fills all of them. */
+/* An interval fills all seconds since the one before. */
 static void fill(struct cunei_top_history *history, uint32_t place, uint32_t seconds,
                  struct cunei_top_point point)
 {
@@ -145,9 +145,10 @@ int cunei_top_history_add(struct cunei_top_history *history, uint64_t now_ns,
                           const struct cunei_top_rates *rates)
 {
     uint64_t second = now_ns / CUNEI_NS_PER_S;
-    uint32_t seconds = rates->seconds < 1                 ? 1
-                       : rates->seconds > (double)SECONDS ? SECONDS
-                                                          : (uint32_t)rates->seconds;
+    uint64_t passed = history->second > 0 && second > history->second
+                          ? second - history->second
+                          : 1;
+    uint32_t seconds = passed < SECONDS ? (uint32_t)passed : SECONDS;
     int rc = 0;
 
     if (second < history->second)

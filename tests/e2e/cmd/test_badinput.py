@@ -9,7 +9,7 @@ import sys
 import pytest
 from proof import UNPRIVILEGED
 
-READERS = ["report", "replay", "dump", "info", "recover"]
+READERS = ["report", "replay", "dump", "info", "recover", "top"]
 
 
 def assert_refused(result, status, *parts):

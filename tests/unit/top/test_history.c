@@ -66,6 +66,21 @@ static void ten_minutes_are_kept(void **state)
     cunei_top_history_fini(&history);
 }
 
+/* Two samples that are a little more than a second apart can leave out a second. */
+static void no_second_is_left_out(void **state)
+{
+    (void)state;
+    struct cunei_top_history history = {0};
+
+    assert_int_equal(add(&history, 1000, 0, 1), 0);
+    assert_int_equal(add(&history, 1002, 0, 1), 0);
+
+    const struct cunei_top_point *points = cunei_top_history_of(&history, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(points[cunei_top_history_slot(&history, i)].self_share == 1);
+    cunei_top_history_fini(&history);
+}
+
 static void memory_is_bounded_and_the_quietest_function_goes(void **state)
 {
     (void)state;
@@ -88,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_point_stands_for_a_second),
         cmocka_unit_test(ten_minutes_are_kept),
+        cmocka_unit_test(no_second_is_left_out),
         cmocka_unit_test(memory_is_bounded_and_the_quietest_function_goes),
     };
 
