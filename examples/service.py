@@ -1,9 +1,9 @@
 """A little service that becomes slower and slower, to be watched with `cunei top`.
 
-    cunei top examples/service.py          until you quit
-    cunei record -o DIR examples/service.py 10
+It ends after so many seconds, if it is given a number: service.py 10
 """
 
+import contextlib
 import json
 import random
 import sys
@@ -12,7 +12,7 @@ import time
 
 
 class Sessions:
-    """Who is logged in.  Nobody ever is logged out, and each is looked for one by one."""
+    """Who is logged in: a list that only grows, and is searched from its begin."""
 
     def __init__(self):
         self.users = []
@@ -48,10 +48,8 @@ def handle(sessions, text):
 def serve(sessions, until):
     while time.monotonic() < until:
         user = f"user{random.randrange(100000)}"
-        try:
+        with contextlib.suppress(PermissionError):
             handle(sessions, json.dumps({"user": user}))
-        except PermissionError:
-            pass
 
 
 def tick(stopped):

@@ -217,7 +217,7 @@ static int draw_durations(const struct detail *detail, struct cunei_grid *grid, 
     (void)cunei_grid_put(grid, row++, 1, grid->column_count, CUNEI_TOP_INK_HEAD,
                          end > 0 ? "durations of single calls"
                                  : "durations: no call has ended so far");
-    if (end == 0)
+    if (first >= end)
         return row;
     /* Where there is little room, a row stands for several powers of two. */
     uint32_t step = height > 0 ? (end - first + (uint32_t)height - 1) / (uint32_t)height

@@ -142,8 +142,8 @@ int cunei_grid_put(struct cunei_grid *grid, int row, int column, int width,
 void cunei_grid_put_right(struct cunei_grid *grid, int row, int column, int width,
                           enum cunei_top_ink ink, const char *text)
 {
-    int taken = (int)cunei_terminal_width(text);
-    int indent = taken < width ? width - taken : 0;
+    int used = (int)cunei_terminal_width(text);
+    int indent = used < width ? width - used : 0;
 
     (void)cunei_grid_put(grid, row, column + indent, width - indent, ink, text);
 }

@@ -145,9 +145,8 @@ int cunei_top_history_add(struct cunei_top_history *history, uint64_t now_ns,
                           const struct cunei_top_rates *rates)
 {
     uint64_t second = now_ns / CUNEI_NS_PER_S;
-    uint64_t passed = history->second > 0 && second > history->second
-                          ? second - history->second
-                          : 1;
+    uint64_t passed =
+        history->second > 0 && second > history->second ? second - history->second : 1;
     uint32_t seconds = passed < SECONDS ? (uint32_t)passed : SECONDS;
     int rc = 0;
 

@@ -9,11 +9,10 @@
 
 static uint64_t hash_of(uint64_t first, uint64_t second, const char *text)
 {
-    uint64_t numbers[2] = {first, second};
-    uint64_t hash = cunei_hash_bytes(CUNEI_HASH_BYTES_FIRST, (const char *)numbers,
-                                     sizeof(numbers));
+    uint64_t hash = cunei_hash_bytes(CUNEI_HASH_BYTES_FIRST, text, strlen(text));
 
-    return cunei_hash_number(cunei_hash_bytes(hash, text, strlen(text)));
+    return cunei_hash_number(hash ^
+                             cunei_hash_number(first ^ cunei_hash_number(second)));
 }
 
 int64_t cunei_top_keys_find(struct cunei_top_keys *keys, uint64_t first,

@@ -65,9 +65,9 @@ static char *take_safe(struct cunei_buffer *text)
     cunei_buffer_append(&safe, "", 0);
     bool failed = text->failed || safe.failed;
     cunei_buffer_fini(text);
-    char *taken = failed ? NULL : strdup(cunei_buffer_text(&safe));
+    char *copy = failed ? NULL : strdup(cunei_buffer_text(&safe));
     cunei_buffer_fini(&safe);
-    return taken;
+    return copy;
 }
 
 /* `A` of "A.f", `A.B` of "A.B.f", nothing of "f" and of "f.<locals>.g". */

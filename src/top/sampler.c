@@ -133,7 +133,7 @@ int cunei_top_sampler_take(struct cunei_top_sampler *sampler,
     (void)eventfd_read(sampler->fd, &count);
     (void)pthread_mutex_lock(&sampler->mutex);
     if (sampler->is_ready) {
-        rc = sampler->taken_state = sampler->state;
+        rc = sampler->sum_state = sampler->state;
         if (rc >= 0)
             rc = cunei_top_watch_sum(sampler->watch, known, sampler->now_ns, sums);
         rc = rc < 0 ? rc : 1;

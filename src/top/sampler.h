@@ -9,8 +9,8 @@
  *     rc = cunei_top_sampler_take(&sampler, &known, &sums);
  *     cunei_top_sampler_stop(&sampler);
  *
- * The thread only reads.  When an interval is over it waits until the sums have been
- * taken: the recordings belong to one thread at a time.
+ * The thread only reads.  When an interval is over it waits until the other one has the
+ * sums: the recordings belong to one thread at a time.
  */
 #ifndef CUNEI_TOP_SAMPLER_H
 #define CUNEI_TOP_SAMPLER_H
@@ -27,7 +27,7 @@ struct cunei_top_watch;
 struct cunei_top_sampler {
     struct cunei_top_watch *watch; /* borrowed */
     uint64_t interval_ns;
-    int taken_state; /* of the poll before the sums that were taken last */
+    int sum_state; /* of the poll before the last sums */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
@@ -36,7 +36,7 @@ struct cunei_top_sampler {
     bool is_stopped;
     int state;       /* of the last poll */
     uint64_t now_ns; /* the clock before it */
-    int fd;          /* readable while sums are there to be taken */
+    int fd;          /* readable while sums are ready */
 };
 
 /* Negative errno. */

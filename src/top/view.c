@@ -137,6 +137,37 @@ int cunei_top_view_search(struct cunei_top_view *view,
     return -ENOENT;
 }
 
+void cunei_top_view_show(struct cunei_top_view *view, enum cunei_top_pane pane)
+{
+    if (pane == CUNEI_TOP_PANE_OUTPUT && !view->has_output)
+        return;
+    view->overlay = CUNEI_TOP_OVERLAY_NONE;
+    view->detail_count = 0;
+    view->pane = pane;
+}
+
+void cunei_top_view_sort(struct cunei_top_view *view, int column)
+{
+    if (view->sort == column)
+        view->is_reversed = !view->is_reversed;
+    else
+        view->is_reversed = false;
+    view->sort = column;
+}
+
+void cunei_top_view_sort_beside(struct cunei_top_view *view, int step)
+{
+    int count = (int)cunei_top_column_count, place = 0;
+
+    while (view->columns[place] != view->sort)
+        place++;
+    do
+        place += step;
+    while (place >= 0 && place < count && !view->is_column_shown[view->columns[place]]);
+    if (place >= 0 && place < count)
+        view->sort = view->columns[place];
+}
+
 enum cunei_top_branch cunei_top_view_branch(const struct cunei_top_view *view,
                                             uint32_t node)
 {

@@ -74,6 +74,9 @@ enum cunei_top_key_code {
     CUNEI_TOP_KEY_F10 = CUNEI_TOP_KEY_F1 + 9,
 };
 
+#define CUNEI_TOP_KEY_F(number)       (CUNEI_TOP_KEY_F1 + (number)-1)
+#define CUNEI_TOP_KEY_CONTROL(letter) ((letter) - 'a' + 1)
+
 /* What a key asks of others than the view. */
 enum cunei_top_action {
     CUNEI_TOP_ACTION_NONE,
@@ -152,6 +155,8 @@ void cunei_top_view_scroll(struct cunei_top_view *view, int rows);
 void cunei_top_view_show(struct cunei_top_view *view, enum cunei_top_pane pane);
 /* A click on the head of a column sorts by it; on that of the sorted one reverses. */
 void cunei_top_view_sort(struct cunei_top_view *view, int column);
+/* Sort by the shown column to the left (-1) or right (1) of the sorted one. */
+void cunei_top_view_sort_beside(struct cunei_top_view *view, int step);
 
 /* The cursor of what is shown now. */
 struct cunei_top_cursor *cunei_top_view_cursor(struct cunei_top_view *view);

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "top/view.h"
-
-#define CONTROL(letter) ((letter) - 'a' + 1)
+#include "top/view_menu.h"
 
 static enum cunei_top_action quit(struct cunei_top_view *view)
 {
@@ -144,15 +142,6 @@ static enum cunei_top_action go_back(struct cunei_top_view *view)
     return CUNEI_TOP_ACTION_NONE;
 }
 
-void cunei_top_view_show(struct cunei_top_view *view, enum cunei_top_pane pane)
-{
-    if (pane == CUNEI_TOP_PANE_OUTPUT && !view->has_output)
-        return;
-    view->overlay = CUNEI_TOP_OVERLAY_NONE;
-    view->detail_count = 0;
-    view->pane = pane;
-}
-
 static enum cunei_top_action next_pane(struct cunei_top_view *view)
 {
     unsigned count = CUNEI_TOP_PANE_COUNT - !view->has_output;
@@ -206,38 +195,15 @@ static enum cunei_top_action show_columns(struct cunei_top_view *view)
     return CUNEI_TOP_ACTION_NONE;
 }
 
-void cunei_top_view_sort(struct cunei_top_view *view, int column)
-{
-    if (view->sort == column)
-        view->is_reversed = !view->is_reversed;
-    else
-        view->is_reversed = false;
-    view->sort = column;
-}
-
-/* The shown column beside the one by which it is sorted. */
-static void sort_beside(struct cunei_top_view *view, int step)
-{
-    int count = (int)cunei_top_column_count, place = 0;
-
-    while (view->columns[place] != view->sort)
-        place++;
-    do
-        place += step;
-    while (place >= 0 && place < count && !view->is_column_shown[view->columns[place]]);
-    if (place >= 0 && place < count)
-        view->sort = view->columns[place];
-}
-
 static enum cunei_top_action sort_left(struct cunei_top_view *view)
 {
-    sort_beside(view, -1);
+    cunei_top_view_sort_beside(view, -1);
     return CUNEI_TOP_ACTION_NONE;
 }
 
 static enum cunei_top_action sort_right(struct cunei_top_view *view)
 {
-    sort_beside(view, 1);
+    cunei_top_view_sort_beside(view, 1);
     return CUNEI_TOP_ACTION_NONE;
 }
 
@@ -338,8 +304,6 @@ static enum cunei_top_action redraw(struct cunei_top_view *view)
     return CUNEI_TOP_ACTION_REDRAW;
 }
 
-#define F(number) (CUNEI_TOP_KEY_F1 + (number)-1)
-
 static const struct binding {
     uint32_t keys[4]; /* the rest are 0 */
     const char *shown, *help;
@@ -347,11 +311,11 @@ static const struct binding {
 } bindings[] = {
     {{CUNEI_TOP_KEY_UP, 'k'}, "↑ k", "one row up", go_up},
     {{CUNEI_TOP_KEY_DOWN, 'j'}, "↓ j", "one row down", go_down},
-    {{CUNEI_TOP_KEY_PAGE_UP, CONTROL('b'), CONTROL('u')},
+    {{CUNEI_TOP_KEY_PAGE_UP, CUNEI_TOP_KEY_CONTROL('b'), CUNEI_TOP_KEY_CONTROL('u')},
      "PgUp ^B ^U",
      "one page up",
      go_page_up},
-    {{CUNEI_TOP_KEY_PAGE_DOWN, CONTROL('f'), CONTROL('d')},
+    {{CUNEI_TOP_KEY_PAGE_DOWN, CUNEI_TOP_KEY_CONTROL('f'), CUNEI_TOP_KEY_CONTROL('d')},
      "PgDn ^F ^D",
      "one page down",
      go_page_down},
@@ -372,32 +336,44 @@ static const struct binding {
     {{CUNEI_TOP_KEY_LEFT, 'h', '-'}, "← h -", "close it", go_left},
     {{CUNEI_TOP_KEY_TAB}, "Tab", "next pane; 1 to 8 choose one", next_pane},
     {{CUNEI_TOP_KEY_BACK_TAB}, "S-Tab", "previous pane", previous_pane},
-    {{F(1), '?'}, "F1 ?", "this help", show_help},
-    {{F(2), 'C'}, "F2 C", "choose columns and their order", show_columns},
-    {{F(3), '/'}, "F3 /", "select the next function with this text", type_search},
+    {{CUNEI_TOP_KEY_F(1), '?'}, "F1 ?", "this help", show_help},
+    {{CUNEI_TOP_KEY_F(2), 'C'}, "F2 C", "choose columns and their order", show_columns},
+    {{CUNEI_TOP_KEY_F(3), '/'},
+     "F3 /",
+     "select the next function with this text",
+     type_search},
     {{'n'}, "n", "the next one", search_again},
-    {{F(4), '\\'}, "F4 \\", "show only functions with this text", type_filter},
-    {{F(5), 't'}, "F5 t", "call tree", show_tree},
-    {{F(6), '.'}, "F6 .", "choose the column to sort by", show_sort},
+    {{CUNEI_TOP_KEY_F(4), '\\'},
+     "F4 \\",
+     "show only functions with this text",
+     type_filter},
+    {{CUNEI_TOP_KEY_F(5), 't'}, "F5 t", "call tree", show_tree},
+    {{CUNEI_TOP_KEY_F(6), '.'}, "F6 .", "choose the column to sort by", show_sort},
     {{'<'}, "<", "sort by the column to the left", sort_left},
     {{'>'}, ">", "sort by the column to the right", sort_right},
     {{'I', 'R'}, "I R", "reverse the order", reverse},
     {{'P'}, "P", "sort by self%", sort_by_self},
     {{'T'}, "T", "sort by total%", sort_by_total},
     {{'N'}, "N", "sort by calls/s", sort_by_calls},
-    {{F(7), 'm'}, "F7 m", "group by module, file, class, not at all", next_group},
-    {{F(8), 'w'},
+    {{CUNEI_TOP_KEY_F(7), 'm'},
+     "F7 m",
+     "group by module, file, class, not at all",
+     next_group},
+    {{CUNEI_TOP_KEY_F(8), 'w'},
      "F8 w",
      "shares and rates of the whole time, or of now",
      toggle_whole},
-    {{F(9), 's'}, "F9 s", "snapshot: save the last seconds as a trace", snapshot},
+    {{CUNEI_TOP_KEY_F(9), 's'},
+     "F9 s",
+     "snapshot: save the last seconds as a trace",
+     snapshot},
     {{'e'}, "e", "export the recording so far as a web page", export},
     {{'f'}, "f", "freeze the order of rows, values keep changing", freeze},
     {{' ', 'p'}, "Space p", "pause: nothing changes", pause_values},
     {{'i'}, "i", "show functions that only wait, or hide them", toggle_idle},
     {{'o'}, "o", "what the program printed", show_output},
-    {{CONTROL('l')}, "^L", "draw the screen again", redraw},
-    {{F(10), 'q'}, "F10 q", "quit", quit},
+    {{CUNEI_TOP_KEY_CONTROL('l')}, "^L", "draw the screen again", redraw},
+    {{CUNEI_TOP_KEY_F(10), 'q'}, "F10 q", "quit", quit},
 };
 
 #define BINDING_COUNT (sizeof(bindings) / sizeof(bindings[0]))
@@ -425,104 +401,21 @@ static enum cunei_top_action run_binding(struct cunei_top_view *view, uint32_t k
     return CUNEI_TOP_ACTION_NONE;
 }
 
-/* Move the column of a menu's row by one place. */
-static void shift_column(struct cunei_top_view *view, int step)
-{
-    int to = view->menu_row + step;
-
-    if (to < 0 || to >= (int)cunei_top_column_count)
-        return;
-    int column = view->columns[to];
-    view->columns[to] = view->columns[view->menu_row];
-    view->columns[view->menu_row] = column;
-    view->menu_row = to;
-}
-
-static void toggle_column(struct cunei_top_view *view)
-{
-    int column = view->columns[view->menu_row];
-
-    if (strcmp(cunei_top_columns[column].word, "function") != 0)
-        view->is_column_shown[column] = !view->is_column_shown[column];
-}
-
-static void choose(struct cunei_top_view *view)
-{
-    if (view->overlay == CUNEI_TOP_OVERLAY_COLUMNS) {
-        toggle_column(view);
-        return;
-    }
-    cunei_top_view_sort(view, view->columns[view->menu_row]);
-    view->overlay = CUNEI_TOP_OVERLAY_NONE;
-}
-
-static void run_menu(struct cunei_top_view *view, uint32_t key)
-{
-    bool has_columns = view->overlay == CUNEI_TOP_OVERLAY_COLUMNS;
-    int last = (int)cunei_top_column_count - 1;
-
-    if ((key == CUNEI_TOP_KEY_UP || key == 'k') && view->menu_row > 0)
-        view->menu_row--;
-    else if ((key == CUNEI_TOP_KEY_DOWN || key == 'j') && view->menu_row < last)
-        view->menu_row++;
-    else if (key == CUNEI_TOP_KEY_ENTER || key == ' ')
-        choose(view);
-    else if (has_columns && (key == CUNEI_TOP_KEY_LEFT || key == '-' || key == 'K'))
-        shift_column(view, -1);
-    else if (has_columns && (key == CUNEI_TOP_KEY_RIGHT || key == '+' || key == 'J'))
-        shift_column(view, 1);
-    else if (key == CUNEI_TOP_KEY_ESCAPE || key == 'q' ||
-             key == CUNEI_TOP_KEY_BACKSPACE || key == F(2) || key == F(6) ||
-             key == F(10))
-        view->overlay = CUNEI_TOP_OVERLAY_NONE;
-}
-
-static void erase(char *text)
-{
-    size_t size = strlen(text);
-
-    while (size > 0 && ((unsigned char)text[size - 1] & 0xc0) == 0x80)
-        size--;
-    text[size > 0 ? size - 1 : 0] = '\0';
-}
-
-static void append(char *text, uint32_t key)
-{
-    char bytes[4];
-    size_t used = strlen(text), size = cunei_text_encode(key, bytes);
-
-    if (used + size > CUNEI_TOP_FILTER_MAX || !cunei_text_is_safe(bytes, size))
-        return;
-    memcpy(text + used, bytes, size);
-    text[used + size] = '\0';
-}
-
 static enum cunei_top_action type(struct cunei_top_view *view, uint32_t key)
 {
     bool is_search = view->prompt == CUNEI_TOP_PROMPT_SEARCH;
-    char *text = is_search ? view->search : view->filter;
 
-    if (key == CUNEI_TOP_KEY_ENTER || key == CUNEI_TOP_KEY_ESCAPE) {
-        if (key == CUNEI_TOP_KEY_ESCAPE)
-            text[0] = '\0';
-        view->prompt = CUNEI_TOP_PROMPT_NONE;
-        return CUNEI_TOP_ACTION_NONE;
-    }
-    if (key == CUNEI_TOP_KEY_BACKSPACE)
-        erase(text);
-    else if (key == CONTROL('u'))
-        text[0] = '\0';
-    else if (key >= ' ' && key < 0x110000)
-        append(text, key);
-    else
+    if (!cunei_top_prompt_key(view, key))
         return run_binding(view, key);
-    return is_search ? CUNEI_TOP_ACTION_SEARCH : CUNEI_TOP_ACTION_NONE;
+    return is_search && view->prompt == CUNEI_TOP_PROMPT_SEARCH
+               ? CUNEI_TOP_ACTION_SEARCH
+               : CUNEI_TOP_ACTION_NONE;
 }
 
 static enum cunei_top_action answer(struct cunei_top_view *view, uint32_t key)
 {
     view->prompt = CUNEI_TOP_PROMPT_NONE;
-    return key == 'y' || key == 'Y' || key == 'q' || key == F(10)
+    return key == 'y' || key == 'Y' || key == 'q' || key == CUNEI_TOP_KEY_F(10)
                ? CUNEI_TOP_ACTION_QUIT
                : CUNEI_TOP_ACTION_NONE;
 }
@@ -563,7 +456,7 @@ enum cunei_top_action cunei_top_view_key(struct cunei_top_view *view, uint32_t k
         return run_help(view, key);
     if (view->overlay == CUNEI_TOP_OVERLAY_SORT ||
         view->overlay == CUNEI_TOP_OVERLAY_COLUMNS) {
-        run_menu(view, key);
+        cunei_top_menu_key(view, key);
         return CUNEI_TOP_ACTION_NONE;
     }
     return run_binding(view, key);

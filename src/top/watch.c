@@ -10,21 +10,21 @@ struct cunei_top_source *cunei_top_watch_add(struct cunei_top_watch *watch)
 {
     struct cunei_top_source *source = calloc(1, sizeof(*source));
 
-    if (!source || !CUNEI_VECTOR_RESERVE_ONE(watch->sources, watch->count)) {
+    if (!source || !CUNEI_VECTOR_RESERVE_ONE(watch->items, watch->count)) {
         free(source);
         return NULL;
     }
-    watch->sources[watch->count++] = source;
+    watch->items[watch->count++].source = source;
     return source;
 }
 
 void cunei_top_watch_fini(struct cunei_top_watch *watch)
 {
     for (size_t i = 0; i < watch->count; i++) {
-        cunei_top_source_close(watch->sources[i]);
-        free(watch->sources[i]);
+        cunei_top_source_close(watch->items[i].source);
+        free(watch->items[i].source);
     }
-    free(watch->sources);
+    free(watch->items);
     *watch = (struct cunei_top_watch){0};
 }
 
@@ -33,7 +33,7 @@ int cunei_top_watch_poll(struct cunei_top_watch *watch)
     int most = 0;
 
     for (size_t i = 0; i < watch->count; i++) {
-        int rc = cunei_top_source_poll(watch->sources[i]);
+        int rc = cunei_top_source_poll(watch->items[i].source);
         if (rc < 0)
             return rc;
         most = rc > most ? rc : most;
@@ -72,10 +72,10 @@ int cunei_top_watch_sum(struct cunei_top_watch *watch, struct cunei_top_known *k
     *sums = (struct cunei_top_sums){.time_ns = now_ns};
     for (size_t i = 0; rc == 0 && i < watch->count; i++) {
         struct cunei_analysis analysis;
-        rc = cunei_top_source_sum(watch->sources[i], &analysis);
+        rc = cunei_top_source_sum(watch->items[i].source, &analysis);
         if (rc < 0)
             break;
-        rc = add(sums, known, watch->sources[i], &analysis, &is_running);
+        rc = add(sums, known, watch->items[i].source, &analysis, &is_running);
         cunei_analysis_fini(&analysis);
     }
     finish(sums, is_running);

@@ -18,8 +18,12 @@
 
 struct cunei_top_known;
 
+struct cunei_top_watched {
+    struct cunei_top_source *source; /* owned; it stays where it is */
+};
+
 struct cunei_top_watch {
-    struct cunei_top_source **sources; /* owned */
+    struct cunei_top_watched *items; /* owned */
     size_t count;
 };
 

@@ -82,7 +82,7 @@ static int print_table(struct batch *batch)
 /* Sums of a recording become those of its model, and are printed if they are wanted. */
 static int sample_json(struct batch *batch, size_t index, bool is_printed)
 {
-    struct cunei_top_source *source = batch->watch.sources[index];
+    struct cunei_top_source *source = batch->watch.items[index].source;
     struct cunei_top_model *model = &batch->models[index];
     struct cunei_top_sums sums = {0};
     struct cunei_analysis analysis;

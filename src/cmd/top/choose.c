@@ -254,7 +254,7 @@ int cunei_top_choose(struct cunei_top_targets *targets, bool has_screen, bool is
     *has_left = false;
     int status = has_screen ? choose_on_screen(&rows, is_ascii, &selected, has_left)
                             : choose_only(&rows);
-    if (status == 0 && !*has_left &&
+    if (status == 0 && !*has_left && selected < rows.count &&
         cunei_top_targets_add(targets, rows.items[selected].folder, NULL) < 0)
         status = cunei_cmd_fail(-ENOMEM, "cannot watch it");
     clear(&rows);

@@ -20,7 +20,7 @@
 #define LOOK_NS        10000000l
 #define PATIENCE_LOOKS 500 /* five seconds */
 
-/* A terminal that nobody sees: what is written to its other end comes out of `*ours`.
+/* A terminal without a screen: what is written to its other end comes out of `*ours`.
  */
 static int open_terminal(int *ours, int *its, int row_count, int column_count)
 {

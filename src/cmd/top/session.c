@@ -78,11 +78,11 @@ static void note_end(struct session *session)
 {
     struct cunei_top_model *model = &session->model;
 
-    if (!model->has_ended && session->sampler.taken_state == 0 &&
+    if (!model->has_ended && session->sampler.sum_state == 0 &&
         (!session->program || session->program->has_ended)) {
         model->has_ended = true;
         model->view.is_whole = true;
-    } else if (session->sampler.taken_state > 0)
+    } else if (session->sampler.sum_state > 0)
         model->has_ended = false;
 }
 

@@ -12,7 +12,7 @@ from proof import wait_for
 from screen import Terminal
 
 # f is called 3000 times and g 1500 times; then the program waits for the gate, without
-# an event, and works until it is told to stop.
+# an event, which ends it.
 PROGRAM = """
 import os, sys
 

@@ -55,7 +55,7 @@ static void ten_minutes_are_kept(void **state)
     (void)state;
     struct cunei_top_history history = {0};
 
-    for (uint64_t i = 0; i < 2 * CUNEI_TOP_HISTORY_SECONDS; i++)
+    for (uint64_t i = 0; i < UINT64_C(2) * CUNEI_TOP_HISTORY_SECONDS; i++)
         assert_int_equal(add(&history, 1000 + i, i % 2, 2), 0);
 
     const struct cunei_top_point *points = cunei_top_history_of(&history, 1);
