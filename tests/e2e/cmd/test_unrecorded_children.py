@@ -44,7 +44,9 @@ STARTS = {
         NO_SITE,
     ),
     "another argv[0]": (
-        'subprocess.run(["worker", "-S", "-c", ""], executable=sys.executable)',
+        # Beside the real one: Python finds its standard library from there.
+        'subprocess.run([os.path.dirname(sys.executable) + "/worker", "-S", "-c", ""], '
+        "executable=sys.executable)",
         NO_SITE,
     ),
     "a script": ('subprocess.run([os.getcwd() + "/script"], env={})', NO_VARIABLE),
