@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "text/names.h"
+#include "base/units.h"
 #include "top/sums_addition.h"
 
 /* A copy that is safe to print, in place of `*to`.  -ENOMEM. */
@@ -111,15 +112,32 @@ static int copy_open(const struct cunei_top_addition *addition,
     return 0;
 }
 
-static void take_times(struct cunei_top_addition *addition,
+/*
+ * A thread that is at work has later events than those that were read: what it has open
+ * now is not known.  One that had no event since the last sum is still where it was.
+ */
+static bool is_silent(const struct cunei_top_addition *addition, uint32_t number,
+                      const struct cunei_analysis_thread *thread)
+{
+    uint64_t before = addition->known->thread_events[number];
+
+    if (addition->sums->is_past)
+        return true;
+    return before > 0 ? thread->events == before
+                      : addition->sums->time_ns > thread->end_ns + SILENT_NS;
+}
+
+static void take_times(struct cunei_top_addition *addition, uint32_t number,
                        const struct cunei_analysis_thread *from,
                        struct cunei_top_thread *to)
 {
     uint64_t now_ns = addition->sums->time_ns;
 
     to->passed_ns = from->end_ns > from->begin_ns ? from->end_ns - from->begin_ns : 0;
-    if (goes_on(addition, from) && now_ns > from->end_ns)
+    if (goes_on(addition, from) && now_ns > from->end_ns &&
+        is_silent(addition, number, from))
         to->idle_ns = now_ns - from->end_ns;
+    addition->known->thread_events[number] = from->events;
     to->passed_ns += to->idle_ns;
     addition->sums->threads_ns += to->passed_ns;
 }
@@ -129,13 +147,15 @@ static int add_thread(struct cunei_top_addition *addition,
                       const struct cunei_analysis_thread *from)
 {
     struct cunei_top_sums *sums = addition->sums;
+    struct cunei_top_known *known = addition->known;
     uint32_t process = addition->processes[from->process];
-    int64_t number =
-        cunei_top_keys_find(&addition->known->threads, process, from->serial, "");
+    int64_t number = cunei_top_keys_find(&known->threads, process, from->serial, "");
 
     if (number < 0 ||
         !cunei_top_sums_grow((void **)&sums->threads, &sums->thread_count,
-                             addition->known->threads.count, sizeof(*sums->threads)))
+                             known->threads.count, sizeof(*sums->threads)) ||
+        !cunei_top_sums_grow((void **)&known->thread_events, &known->thread_event_count,
+                             known->threads.count, sizeof(*known->thread_events)))
         return -ENOMEM;
     struct cunei_top_thread *to = &sums->threads[number];
     if (to->is_seen)
@@ -148,7 +168,7 @@ static int add_thread(struct cunei_top_addition *addition,
                                     .events = from->events,
                                     .calls = from->calls,
                                     .cpu_ns = from->cpu_ns};
-    take_times(addition, from, to);
+    take_times(addition, (uint32_t)number, from, to);
     sums->processes[process].thread_count++;
     sums->processes[process].living_count += !to->ended;
     int rc = put_safe(&to->name, from->name);
