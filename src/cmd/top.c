@@ -79,12 +79,11 @@ static int run_program(struct cunei_top_options *options,
 
     if (!options->recording.keep && !options->recording.max_bytes)
         options->recording.keep = KEPT;
-    int status = check_terminal(options);
-    if (status != EXIT_SUCCESS)
-        return status;
-    status = cunei_recorded_run_configure(&run, &options->recording, argc, argv);
+    int status = cunei_recorded_run_configure(&run, &options->recording, argc, argv);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_recorded_run_prepare(&run, argc, argv);
+    if (status == EXIT_SUCCESS)
+        status = check_terminal(options);
     if (status == EXIT_SUCCESS)
         status = watch_run(&run, options, view);
     cunei_recorded_run_fini(&run);

@@ -351,8 +351,9 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_number(json, "recursive", facts->recursive);
     cunei_json_number(json, "raised", facts->raised);
     put_estimate(json, facts);
-    if (report->rates.put_function)
-        report->rates.put_function(report->rates.context, json, index);
+    if (report->options->more)
+        report->options->more->put_function(report->options->more->context, json,
+                                            index);
     cunei_json_close(json, '}');
 }
 

@@ -58,8 +58,8 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
         cunei_json_text(json, NULL, analysis->damages[i].text);
     cunei_json_close(json, ']');
     put_refusals(report, json);
-    if (report->rates.put)
-        report->rates.put(report->rates.context, json);
+    if (report->options->more)
+        report->options->more->put(report->options->more->context, json);
 }
 
 int cunei_report_print_json(const struct cunei_report *report, unsigned contents)

@@ -13,6 +13,7 @@
 #include "trace/trace.h"
 
 struct cunei_refusals;
+struct cunei_json;
 struct cunei_report_section;
 
 #define CUNEI_REPORT_SECTIONS_MAX 16u
@@ -34,10 +35,20 @@ struct cunei_report_missing {
 
 void cunei_report_missing_fini(struct cunei_report_missing *missing);
 
+/* More for the JSON. */
+struct cunei_report_more {
+    const void *context;
+    void (*put)(const void *context, struct cunei_json *json); /* behind the head */
+    /* Behind the numbers of a function, by its index in the analysis. */
+    void (*put_function)(const void *context, struct cunei_json *json,
+                         uint32_t function);
+};
+
 struct cunei_report_options {
-    int sort;         /* index in cunei_report_sort_names */
-    uint64_t limit;   /* rows of a table; 0: all */
-    uint64_t depth;   /* levels of a tree; 0: all */
+    const struct cunei_report_more *more; /* or NULL */
+    int sort;                             /* index in cunei_report_sort_names */
+    uint64_t limit;                       /* rows of a table; 0: all */
+    uint64_t depth;                       /* levels of a tree; 0: all */
     double min_share; /* of the wall time, 0 to 1: less is left out of the call tree */
     struct cunei_report_choice
         sections[CUNEI_REPORT_SECTIONS_MAX]; /* as in cunei_report_sections */

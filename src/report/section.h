@@ -57,14 +57,6 @@ struct cunei_report {
     struct cunei_shown_functions shown;
     const struct cunei_process *home; /* paths are relative to its directory; or NULL */
     FILE *out;
-    /* Put more into the JSON: behind its head, and behind the numbers of a function;
-     * NULL: nothing. */
-    struct {
-        const void *context;
-        void (*put)(const void *context, struct cunei_json *json);
-        void (*put_function)(const void *context, struct cunei_json *json,
-                             uint32_t function);
-    } rates;
 };
 
 /* The rows that a section has printed, of those that it has. */

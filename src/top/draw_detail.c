@@ -227,7 +227,7 @@ static int draw_durations(const struct detail *detail, struct cunei_grid *grid, 
         counts[begin] += i == begin ? 0 : counts[i];
         most = counts[begin] > most ? counts[begin] : most;
     }
-    for (uint32_t i = first; i < end; i += step)
+    for (uint32_t i = first; i < end && i < BUCKETS_MAX; i += step)
         draw_bucket(grid, row++, i, counts[i], most);
     return row;
 }

@@ -288,6 +288,10 @@ static void draw_population(const struct cunei_top_model *model,
         cunei_format_count(&text, count_demoted(sums));
         put_figure(&line, "~ demoted by the budget", CUNEI_TOP_INK_WARM, &text);
     }
+    if (sums->whole.damage_count > 0) {
+        cunei_format_count(&text, sums->whole.damage_count);
+        put_figure(&line, "damaged parts left out", CUNEI_TOP_INK_BAD, &text);
+    }
     put_view(&line, &model->view, &text);
     cunei_buffer_fini(&text);
 }

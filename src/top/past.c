@@ -68,13 +68,15 @@ static int select_before(void *context, const struct cunei_trace_process *proces
     return rc;
 }
 
-int cunei_top_past_sum(struct cunei_top_past *past, uint64_t until_ns,
+int cunei_top_past_sum(struct cunei_top_past *past, uint64_t until_ns, bool has_all,
                        struct cunei_analysis *analysis)
 {
     const struct cunei_analysis_options options = {
         .processes = past->choice,
         .tree = true,
         .edges = true,
+        .lines = has_all,
+        .user_events = has_all,
         .select = until_ns == UINT64_MAX ? NULL : select_before,
         .select_context = past,
     };

@@ -32,8 +32,9 @@ int cunei_top_past_open(struct cunei_top_past *past, const char *path,
                         const char *const *word, struct cunei_trace_error *error);
 void cunei_top_past_close(struct cunei_top_past *past);
 
-/* Everything before that time; UINT64_MAX: all of it.  -ENOMEM, or of reading. */
-int cunei_top_past_sum(struct cunei_top_past *past, uint64_t until_ns,
+/* Everything before that time; UINT64_MAX: all of it.  `has_all`: also lines, and what
+ * the program records itself.  -ENOMEM, or of reading. */
+int cunei_top_past_sum(struct cunei_top_past *past, uint64_t until_ns, bool has_all,
                        struct cunei_analysis *analysis);
 
 #endif

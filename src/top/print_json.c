@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "top/print_json.h"
 
-#include "report/report_json.h"
-#include "report/section.h"
+#include <errno.h>
+
+#include "report/report.h"
 #include "text/json.h"
 #include "top/model.h"
 
@@ -75,15 +76,11 @@ int cunei_top_print_json(struct cunei_top_model *model,
                          FILE *out)
 {
     const struct moment moment = {model, analysis, trace};
-    const struct cunei_report_options options = {.json = true, .is_line = true};
-    const struct cunei_report report = {
-        .options = &options,
-        .analysis = analysis,
-        .duration_ns = cunei_analysis_duration_ns(analysis),
-        .waiting = cunei_waiting_of(analysis, false),
-        .out = out,
-        .rates = {.context = &moment, .put = put_rates, .put_function = put_function},
-    };
+    const struct cunei_report_more more = {&moment, put_rates, put_function};
+    const struct cunei_report_options options = {
+        .more = &more, .json = true, .is_line = true};
+    struct cunei_trace_error damage;
 
-    return cunei_report_print_json(&report, 0);
+    int rc = cunei_report_print_sum(analysis, &options, out, &damage);
+    return rc == -EBADMSG ? 0 : rc; /* the JSON names the damage */
 }

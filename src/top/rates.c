@@ -2,6 +2,7 @@
 #include "top/rates.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -51,6 +52,18 @@ static double cost_of(const struct cunei_top_rates *rates,
     return cunei_overhead_cost_ns(&overhead, CUNEI_OVERHEAD_USUAL, run_ns);
 }
 
+/* As report/waiting.h: time in no function is not work, unless some were left out. */
+static uint64_t work_of(const struct cunei_top_rates *rates,
+                        const struct cunei_top_sums *before,
+                        const struct cunei_top_sums *now)
+{
+    uint64_t self_ns = cunei_top_rates_since(now->self_ns, before->self_ns);
+    bool is_all = now->is_filtered || self_ns > rates->threads_ns;
+
+    return cunei_top_rates_since(is_all ? rates->threads_ns : self_ns,
+                                 rates->waiting_ns);
+}
+
 static void subtract_whole(struct cunei_top_rates *rates,
                            const struct cunei_top_sums *before,
                            const struct cunei_top_sums *now)
@@ -59,7 +72,7 @@ static void subtract_whole(struct cunei_top_rates *rates,
 
     rates->threads_ns = cunei_top_rates_since(now->threads_ns, before->threads_ns);
     rates->waiting_ns = cunei_top_rates_since(now->waiting_ns, before->waiting_ns);
-    rates->work_ns = cunei_top_rates_since(rates->threads_ns, rates->waiting_ns);
+    rates->work_ns = work_of(rates, before, now);
     rates->events = cunei_top_rates_since(two->events, one->events);
     rates->calls = cunei_top_rates_since(two->calls, one->calls);
     rates->raised = cunei_top_rates_since(two->raised, one->raised);

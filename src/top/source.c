@@ -13,13 +13,15 @@
 int cunei_top_source_open(struct cunei_top_source *source, const char *path,
                           const char *word, struct cunei_trace_error *error)
 {
-    const struct cunei_analysis_options options = {.tree = true, .edges = true};
+    struct cunei_analysis_options options = {.tree = true,
+                                             .edges = true,
+                                             .lines = source->has_all,
+                                             .user_events = source->has_all};
 
-    *source = (struct cunei_top_source){.word = word};
-    struct cunei_analysis_options chosen = options;
+    source->word = word;
     if (word)
-        chosen.processes = (struct cunei_trace_choice){&source->word, 1};
-    return cunei_analysis_follow_open(&source->follow, path, &chosen, error);
+        options.processes = (struct cunei_trace_choice){&source->word, 1};
+    return cunei_analysis_follow_open(&source->follow, path, &options, error);
 }
 
 void cunei_top_source_close(struct cunei_top_source *source)
@@ -35,7 +37,8 @@ int cunei_top_source_replay(struct cunei_top_source *source, const char *path,
                             const char *word, double speed,
                             struct cunei_trace_error *error)
 {
-    *source = (struct cunei_top_source){.word = word, .speed = speed};
+    source->word = word;
+    source->speed = speed;
     struct cunei_top_past *past = calloc(1, sizeof(*past));
     if (!past)
         return -ENOMEM;
@@ -77,8 +80,9 @@ int cunei_top_source_sum(struct cunei_top_source *source,
                          struct cunei_analysis *analysis)
 {
     if (source->past)
-        return cunei_top_past_sum(
-            source->past, source->has_ended ? UINT64_MAX : source->shown_ns, analysis);
+        return cunei_top_past_sum(source->past,
+                                  source->has_ended ? UINT64_MAX : source->shown_ns,
+                                  source->has_all, analysis);
     return cunei_analysis_follow_sum(source->follow, analysis);
 }
 

@@ -32,11 +32,13 @@ struct cunei_top_source {
     uint64_t replay_ns;                   /* … which began then, by the clock … */
     uint64_t shown_ns; /* … and is now at this time of the recording */
     const char *word;  /* of the process, a pid; NULL: all.  Borrowed */
+    bool has_all;      /* also lines, and what the program records itself */
     bool has_ended;
 };
 
-/* Errors as from cunei_trace_open; an empty directory is one that a recording may begin
- * in.  `word` chooses a process (trace/process_choice.h). */
+/* Of the source, only `has_all` may be set before.  Errors as from cunei_trace_open; an
+ * empty directory is one that a recording may begin in.  `word` chooses a process
+ * (trace/process_choice.h). */
 int cunei_top_source_open(struct cunei_top_source *source, const char *path,
                           const char *word, struct cunei_trace_error *error);
 void cunei_top_source_close(struct cunei_top_source *source);

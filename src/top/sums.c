@@ -90,6 +90,7 @@ static int add_functions(struct cunei_top_addition *addition)
         int rc = add_facts(&sums->functions[number], &analysis->facts[i]);
         if (rc < 0)
             return rc;
+        sums->self_ns += analysis->facts[i].self_ns;
         if (addition->known->names[number].waits)
             sums->waiting_ns += analysis->facts[i].self_ns;
     }

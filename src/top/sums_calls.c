@@ -120,6 +120,7 @@ static void add_to_functions(struct cunei_top_addition *addition,
     if (innermost >= sums->function_count)
         return;
     sums->functions[innermost].self_ns += thread->idle_ns;
+    sums->self_ns += thread->idle_ns;
     if (addition->known->names[innermost].waits)
         sums->waiting_ns += thread->idle_ns;
 }

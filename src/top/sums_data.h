@@ -78,8 +78,10 @@ struct cunei_top_sums {
     /* The numbers of the whole: arrays are empty.  Times of threads are up to now. */
     struct cunei_analysis whole;
     uint64_t threads_ns, waiting_ns;
-    uint64_t missed; /* events that the reader missed; set by its user */
-    uint64_t cpu_ns; /* of all processes whose CPU time is known */
+    uint64_t self_ns; /* of all functions */
+    bool is_filtered; /* functions were left out, or sampled: there is work in them */
+    uint64_t missed;  /* events that the reader missed; set by its user */
+    uint64_t cpu_ns;  /* of all processes whose CPU time is known */
 };
 
 #endif

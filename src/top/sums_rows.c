@@ -52,6 +52,8 @@ static int add_process(struct cunei_top_addition *addition, size_t index)
         return -ENOMEM;
     addition->processes[index] = (uint32_t)number;
     struct cunei_top_process *to = &sums->processes[number];
+    sums->is_filtered |=
+        addition->analysis->bursts > 0 || from->process->description.pattern_count > 0;
     to->is_seen = true;
     to->pid = from->process->metadata.pid;
     to->state = from->process->state;

@@ -64,7 +64,8 @@ static int take(struct post_mortem *dead, uint64_t until_ns, bool is_printed)
         .is_past = true, .time_ns = is_printed ? dead->past.end_ns : until_ns};
     struct cunei_analysis analysis;
 
-    int rc = cunei_top_past_sum(&dead->past, until_ns, &analysis);
+    int rc = cunei_top_past_sum(&dead->past, until_ns,
+                                dead->options->json && is_printed, &analysis);
     if (rc < 0)
         return rc;
     rc = cunei_top_sums_add(&sums, &dead->model.known, &analysis);

@@ -127,12 +127,34 @@ bool cunei_top_targets_is_program(const char *word)
     return is_found;
 }
 
+/* Whether a trace is there.  One that has just begun is there soon. */
+static int check_trace(const char *path)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    const struct cunei_trace_view view = {.without_ring = true};
+    struct cunei_trace_error error;
+    struct cunei_trace trace;
+    int rc = -ENODATA;
+
+    for (int i = 0; rc == -ENODATA && i < PATIENCE_LOOKS; i++) {
+        if (i > 0)
+            (void)nanosleep(&pause, NULL);
+        rc = cunei_trace_open_view(&trace, path, &view, &error);
+    }
+    if (rc < 0)
+        return cunei_cmd_fail_to_open(rc, path, &error);
+    cunei_trace_close(&trace);
+    return 0;
+}
+
 int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
 {
     if (is_directory(word) || is_number(word)) {
         char *path = cunei_recording_target_find(word);
-        if (!path)
+        if (!path || check_trace(path) != 0) {
+            free(path);
             return EXIT_FAILURE;
+        }
         int rc = cunei_top_targets_add(targets, path, is_directory(word) ? NULL : word);
         free(path);
         return rc < 0 ? cunei_cmd_fail(rc, "cannot watch '%s'", word) : 0;
@@ -160,22 +182,6 @@ static int open_source(struct cunei_top_source *source,
                : cunei_top_source_open(source, target->path, target->pid, error);
 }
 
-/* A process that is found by its pid may have just begun: its trace is there soon. */
-static int open_patiently(struct cunei_top_source *source,
-                          const struct cunei_top_target *target,
-                          const struct cunei_top_options *options,
-                          struct cunei_trace_error *error)
-{
-    const struct timespec pause = {.tv_nsec = LOOK_NS};
-    int rc = open_source(source, target, options, error);
-
-    for (int i = 0; rc == -ENODATA && target->pid && i < PATIENCE_LOOKS; i++) {
-        (void)nanosleep(&pause, NULL);
-        rc = open_source(source, target, options, error);
-    }
-    return rc;
-}
-
 int cunei_top_targets_open(const struct cunei_top_targets *targets,
                            const struct cunei_top_options *options,
                            struct cunei_top_watch *watch)
@@ -184,7 +190,9 @@ int cunei_top_targets_open(const struct cunei_top_targets *targets,
         const struct cunei_top_target *target = &targets->items[i];
         struct cunei_trace_error error = {0};
         struct cunei_top_source *source = cunei_top_watch_add(watch);
-        int rc = source ? open_patiently(source, target, options, &error) : -ENOMEM;
+        if (source)
+            source->has_all = options->json;
+        int rc = source ? open_source(source, target, options, &error) : -ENOMEM;
         if (rc < 0)
             return cunei_cmd_fail_to_open(rc, target->path, &error);
     }

@@ -9,7 +9,8 @@ import sys
 import pytest
 from proof import UNPRIVILEGED
 
-READERS = ["report", "replay", "dump", "info", "recover", "top"]
+READERS = ["report", "replay", "dump", "info", "recover"]
+WATCHERS = [*READERS, "top"]
 
 
 def assert_refused(result, status, *parts):
@@ -51,7 +52,7 @@ def skip_unless_runs(cunei, *command, **options):
         pytest.skip(f"{command[0]} does not run")
 
 
-@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("command", WATCHERS)
 def test_a_trace_that_does_not_exist(cunei, command):
     assert_refused(cunei(command, "nowhere"), 1, "'nowhere'")
 
@@ -63,14 +64,14 @@ def test_a_file_is_no_trace(cunei, command):
     assert_refused(cunei(command, "notes.txt"), 1, "notes.txt")
 
 
-@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("command", WATCHERS)
 def test_an_empty_directory_is_no_trace(cunei, command):
     (cunei.folder / "empty").mkdir()
 
     assert_refused(cunei(command, "empty"), 1, "empty")
 
 
-@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("command", WATCHERS)
 def test_a_directory_of_other_things_is_no_trace(cunei, command):
     cunei.write("things/a.txt", "hello")
     cunei.write("things/inside/metadata", "no trace at all")
@@ -78,7 +79,7 @@ def test_a_directory_of_other_things_is_no_trace(cunei, command):
     assert_refused(cunei(command, "things"), 1, "things")
 
 
-@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("command", WATCHERS)
 def test_a_trace_of_a_newer_version(cunei, trace, command):
     [metadata] = trace.glob("*/metadata")
     text = metadata.read_text()
@@ -103,7 +104,7 @@ def test_a_process_that_has_lost_its_metadata_is_not_left_out_silently(
     assert done.stdout
 
 
-@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("command", WATCHERS)
 def test_a_trace_that_may_not_be_read(cunei, trace, stranger, command):
     trace.chmod(0 if os.geteuid() else 0o700)
 

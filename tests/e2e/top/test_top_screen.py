@@ -533,6 +533,6 @@ def test_a_replay_shows_the_recording_as_it_grew(cunei):
         early = row_of(terminal.lines, "f")
         terminal.wait("ended after")
         assert time.monotonic() - begin > 0.9
+        terminal.wait(lambda: row_of(whole, "f")[4] in row_of(terminal.lines, "f"))
         assert row_of(terminal.lines, "f") != early
-        assert row_of(whole, "f")[4] in row_of(terminal.lines, "f")
         terminal.type("q").end()
