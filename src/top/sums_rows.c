@@ -7,9 +7,12 @@
 #include "analysis/process_tree.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "text/names.h"
 #include "base/units.h"
+#include "text/names.h"
 #include "top/sums_addition.h"
+
+/* A thread that is seen for the first time is silent after so long. */
+#define SILENT_NS (500 * CUNEI_NS_PER_MS)
 
 /* A copy that is safe to print, in place of `*to`.  -ENOMEM. */
 static int put_safe(char **to, const char *text)
