@@ -81,6 +81,16 @@ static bool set_locale(void)
     return is_utf8;
 }
 
+/* Whether the terminal database has the terminal, and that one can show a screen. */
+static bool is_known(const char *name, int *error)
+{
+    bool has_screen = setupterm(name, STDOUT_FILENO, error) == OK && cursor_address;
+
+    if (*error == 1)
+        (void)del_curterm(cur_term);
+    return has_screen;
+}
+
 bool cunei_top_terminal_is_possible(struct cunei_buffer *reason)
 {
     const char *name = getenv("TERM");
@@ -94,7 +104,7 @@ bool cunei_top_terminal_is_possible(struct cunei_buffer *reason)
         cunei_buffer_append_text(
             reason, "TERM is not set, so top does not know this terminal; try "
                     "TERM=xterm, or --once, which needs no terminal");
-    else if (setupterm(name, STDOUT_FILENO, &error) == OK && cursor_address)
+    else if (is_known(name, &error))
         return true;
     else if (error != 1)
         cunei_buffer_format(reason,
@@ -112,7 +122,10 @@ bool cunei_top_terminal_is_possible(struct cunei_buffer *reason)
 /* Keys come from stdin, or from the terminal itself where that is a pipe. */
 static FILE *open_input(void)
 {
-    return fopen(isatty(STDIN_FILENO) ? ttyname(STDIN_FILENO) : "/dev/tty", "r+e");
+    const char *name = isatty(STDIN_FILENO) ? ttyname(STDIN_FILENO) : NULL;
+
+    /* In a container the terminal may have no name there. */
+    return fopen(name ? name : "/dev/tty", "r+e");
 }
 
 static void set_colors(void)
