@@ -69,7 +69,7 @@ static int begin(struct cunei_analysis *analysis,
                  const struct cunei_trace *trace)
 {
     const struct cunei_trace_process **processes =
-        calloc(reader->process_count + 1, sizeof(*processes));
+        calloc(reader->process_count + 1, sizeof(void *));
     if (!processes)
         return -ENOMEM;
     for (size_t i = 0; i < reader->process_count; i++)

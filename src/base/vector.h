@@ -37,18 +37,18 @@ void *cunei_vector_grow(void *items, size_t item_size, size_t *capacity, size_t 
 
 /* The same for one more item in an array without a capacity: its memory is known to
  * hold the next power of two.  Only for arrays that grow by this macro alone. */
-#define CUNEI_VECTOR_RESERVE_ONE(items, count)                                  \
-    ({                                                                          \
-        size_t count_ = (count), room_ = count_;                                \
-        if (count_ == 0 || (count_ & (count_ - 1)) == 0) {                      \
-            void *grown_ = cunei_vector_grow((items), sizeof(*(items)), &room_, \
-                                             count_ ? 2 * count_ : 1);          \
-            if (grown_)                                                         \
-                (items) = grown_;                                               \
-            else                                                                \
-                count_ = SIZE_MAX;                                              \
-        }                                                                       \
-        count_ != SIZE_MAX && (items);                                          \
+#define CUNEI_VECTOR_RESERVE_ONE(items, count)                                      \
+    ({                                                                              \
+        size_t count_ = (count), room_ = count_;                                    \
+        if (count_ == 0 || (count_ & (count_ - 1)) == 0) {                          \
+            void *grown_ = cunei_vector_grow((items), sizeof(__typeof__(*(items))), \
+                                             &room_, count_ ? 2 * count_ : 1);      \
+            if (grown_)                                                             \
+                (items) = grown_;                                                   \
+            else                                                                    \
+                count_ = SIZE_MAX;                                                  \
+        }                                                                           \
+        count_ != SIZE_MAX && (items);                                              \
     })
 
 /* Pointers to the items of an array in the order of `compare`, which gets two of these

@@ -31,7 +31,7 @@ int cunei_report_print(const struct cunei_trace *trace,
 struct cunei_analysis_options cunei_report_wanted(
     const struct cunei_report_options *options);
 int cunei_report_print_sum(const struct cunei_analysis *analysis,
-                           const struct cunei_report_options *options, FILE *out,
+                           const struct cunei_report_options *wanted, FILE *out,
                            struct cunei_trace_error *error);
 
 #endif

@@ -208,7 +208,7 @@ static int add(struct cunei_trace_packets *list, struct cunei_packet *packet)
         return -ENOMEM;
     }
     memmove(&list->items[at + 1], &list->items[at],
-            (list->count++ - at) * sizeof(list->items[0]));
+            (list->count++ - at) * sizeof(void *));
     list->items[at] = packet;
     return 0;
 }

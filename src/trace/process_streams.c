@@ -42,6 +42,5 @@ void cunei_process_streams_drop_written(struct cunei_trace_stream *stream,
         free(live->items[written++]);
     live->count -= written;
     if (written > 0)
-        memmove(live->items, live->items + written,
-                live->count * sizeof(live->items[0]));
+        memmove(live->items, live->items + written, live->count * sizeof(void *));
 }
