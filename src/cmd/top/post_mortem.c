@@ -60,8 +60,8 @@ static int print_tables(struct post_mortem *dead)
 /* Take in all that happened before a time; the last sums are also printed. */
 static int take(struct post_mortem *dead, uint64_t until_ns, bool is_printed)
 {
-    struct cunei_top_sums sums = {
-        .is_past = true, .time_ns = is_printed ? dead->past.end_ns : until_ns};
+    struct cunei_top_sums sums = {.is_past = true,
+                                  .time_ns = is_printed ? dead->past.end_ns : until_ns};
     struct cunei_analysis analysis;
 
     int rc = cunei_top_past_sum(&dead->past, until_ns,
