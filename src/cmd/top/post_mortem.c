@@ -13,11 +13,11 @@
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
 #include "text/format.h"
-#include "top/draw.h"
-#include "top/model.h"
-#include "top/past.h"
-#include "top/print_json.h"
-#include "trace/exit_words.h"
+#include "top/draw/draw.h"
+#include "top/draw/print_json.h"
+#include "top/recordings/past.h"
+#include "top/view/model.h"
+#include "trace/process/exit_words.h"
 
 /* The moments before the end of one process. */
 struct post_mortem {
@@ -60,8 +60,8 @@ static int print_tables(struct post_mortem *dead)
 /* Take in all that happened before a time; the last sums are also printed. */
 static int take(struct post_mortem *dead, uint64_t until_ns, bool is_printed)
 {
-    struct cunei_top_sums sums = {
-        .is_past = true, .time_ns = is_printed ? dead->past.end_ns : until_ns};
+    struct cunei_top_sums sums = {.is_past = true,
+                                  .time_ns = is_printed ? dead->past.end_ns : until_ns};
     struct cunei_analysis analysis;
 
     int rc = cunei_top_past_sum(&dead->past, until_ns,
