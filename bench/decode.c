@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 static uint64_t now_ns(void)
 {

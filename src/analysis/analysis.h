@@ -18,8 +18,8 @@
 #include "model/profile/profile.h"
 #include "model/user/user_facts.h"
 #include "model/walk/lines.h"
-#include "trace/process_choice.h"
-#include "trace/trace.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/trace.h"
 
 #define CUNEI_ANALYSIS_DAMAGES_MAX 8u
 

@@ -11,7 +11,7 @@
 #include "base/pattern.h"
 #include "base/vector.h"
 #include "model/facts/call_tree.h"
-#include "trace/cprofile_file.h"
+#include "trace/directory/cprofile_file.h"
 #include "wire/user_event.h"
 
 struct facts {

@@ -10,10 +10,10 @@
 #include "base/vector.h"
 #include "model/profile/profile_budget.h"
 #include "model/profile/profile_packet.h"
-#include "trace/follow.h"
-#include "trace/packet_part.h"
-#include "trace/process_folder.h"
-#include "trace/view.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/view.h"
+#include "trace/follow/follow.h"
+#include "trace/packet/packet_part.h"
 
 /* What was read of a process so far. */
 struct followed {

@@ -8,7 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "model/profile/profile.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 /*
  * Where each slot of a profile goes: slot 0 stays, others become an index plus one, or

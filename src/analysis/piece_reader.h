@@ -23,7 +23,7 @@
 #include "analysis/analysis.h"
 #include "model/facts/event_count.h"
 #include "model/profile/profile.h"
-#include "trace/pieces.h"
+#include "trace/directory/pieces.h"
 
 /* What was read from a piece, besides the profile. */
 struct cunei_piece_facts {

@@ -13,8 +13,8 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "cmd/common/progress_bar.h"
-#include "trace/cprofile_file.h"
-#include "trace/trace.h"
+#include "trace/directory/cprofile_file.h"
+#include "trace/directory/trace.h"
 
 void cunei_compare_sides_mark(struct cunei_compare_sides *sides, int argc, char **argv)
 {

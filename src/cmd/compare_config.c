@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 static char *copy(const char *text)
 {

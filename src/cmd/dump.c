@@ -20,11 +20,11 @@
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
-#include "report/event_fields.h"
+#include "report/replay/event_fields.h"
 #include "text/typed_value.h"
-#include "trace/merge_by_time.h"
-#include "trace/process_choice.h"
-#include "trace/trace.h"
+#include "trace/directory/merge_by_time.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/trace.h"
 #include "wire/user_event.h"
 
 #define FLUSH_SIZE (256u << 10)

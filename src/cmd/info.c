@@ -21,8 +21,8 @@
 #include "python/refusal_reason.h"
 #include "python/refusals.h"
 #include "text/terminal_text.h"
-#include "trace/exit_words.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
+#include "trace/process/exit_words.h"
 
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/units.h"
-#include "trace/file.h"
+#include "trace/process/file.h"
 
 #define ENTER  (1u << CUNEI_PHASE_ENTER)
 #define LEAVE  (1u << CUNEI_PHASE_LEAVE)

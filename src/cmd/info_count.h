@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "model/facts/event_count.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 struct cunei_info_count {
     size_t threads;

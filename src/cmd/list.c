@@ -21,12 +21,12 @@
 #include "text/names.h"
 #include "text/table.h"
 #include "text/terminal_text.h"
-#include "trace/error.h"
-#include "trace/process_folder.h"
-#include "trace/recorded_words.h"
-#include "trace/recordings.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/trace.h"
+#include "trace/directory/view.h"
+#include "trace/live/recorded_words.h"
+#include "trace/live/recordings.h"
+#include "trace/process/error.h"
 
 /* Rates are measured for so long. */
 #define MEASURED_NS (100 * CUNEI_NS_PER_MS)

@@ -13,9 +13,9 @@
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
 #include "cmd/suggest/suggestion.h"
-#include "trace/process_folder.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/trace.h"
+#include "trace/directory/view.h"
 
 static const struct cunei_cmd *const commands[] = {
     &cunei_cmd_run,      &cunei_cmd_top,     &cunei_cmd_record,  &cunei_cmd_report,

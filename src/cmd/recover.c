@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* `cunei recover`: repair a trace whose processes were killed. */
-#include "trace/recover.h"
+#include "trace/recovery/recover.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +15,9 @@
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
-#include "trace/process_folder.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/trace.h"
+#include "trace/directory/view.h"
 
 struct values {
     bool force;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* `cunei replay`: every call of a recorded program, indented, with its duration. */
-#include "report/replay.h"
+#include "report/replay/replay.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include "cmd/common/output.h"
 #include "cmd/common/time_range.h"
 #include "cmd/replay_follow.h"
-#include "trace/process_choice.h"
-#include "trace/project.h"
-#include "trace/trace.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/project.h"
+#include "trace/directory/trace.h"
 
 struct values {
     struct cunei_replay_options replay;

@@ -10,9 +10,9 @@
 #include "cmd/common/follow_wait.h"
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
-#include "report/replay_follow.h"
-#include "report/replay_options.h"
-#include "trace/trace.h"
+#include "report/replay/replay_follow.h"
+#include "report/replay/replay_options.h"
+#include "trace/directory/trace.h"
 
 /* A line is printed two of these after its event at the latest. */
 #define INTERVAL_NS (100 * CUNEI_NS_PER_MS)

@@ -14,7 +14,7 @@
 #include "report/report.h"
 #include "report/section.h"
 #include "report/sections.h"
-#include "trace/process_choice.h"
+#include "trace/directory/process_choice.h"
 
 #define VALUE(name) offsetof(struct cunei_report_values, report.name)
 

@@ -15,7 +15,7 @@
 #include "cmd/suggest/lines.h"
 #include "python/refusals.h"
 #include "report/report.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 static int fail(int rc, const char *path, const struct cunei_report_options *wanted,
                 const struct cunei_trace *trace)

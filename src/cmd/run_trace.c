@@ -14,7 +14,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/replay_follow.h"
-#include "report/replay_options.h"
+#include "report/replay/replay_options.h"
 
 const struct cunei_option cunei_run_trace_options[] = {
     {.name = "trace",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* `cunei snapshot`: copy what was recorded up to now into a trace of its own. */
-#include "trace/snapshot.h"
+#include "trace/recovery/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "cmd/record/trace_directory.h"
 #include "rt/clock.h"
 #include "text/format.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 struct values {
     const char *directory;

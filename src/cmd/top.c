@@ -18,8 +18,8 @@
 #include "cmd/top/session.h"
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
-#include "top/terminal.h"
-#include "top/view.h"
+#include "top/terminal/terminal.h"
+#include "top/view/view.h"
 
 /* What is kept of a program that top runs: enough for a snapshot of the last seconds.
  */

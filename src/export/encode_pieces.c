@@ -15,7 +15,7 @@
 #include "export/selection.h"
 #include "export/stream_encoding.h"
 #include "model/spans/piece_join.h"
-#include "trace/pieces.h"
+#include "trace/directory/pieces.h"
 
 #define PIECE_BYTES (1 * CUNEI_MIB)
 #define WORKERS_MAX 64u

@@ -22,7 +22,7 @@
 #include "export/task_names.h"
 #include "model/facts/wall_clock.h"
 #include "model/spans/spans.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 struct cunei_export;
 struct cunei_encoder;

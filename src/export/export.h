@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "base/pattern.h"
-#include "trace/process_choice.h"
-#include "trace/trace.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/trace.h"
 
 struct cunei_export_options {
     struct cunei_trace_choice processes;

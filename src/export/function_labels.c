@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "export/import_name.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 static const struct cunei_function unknown = {
     .module = "?", .qualname = "?", .file = ""};

@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "text/typed_value.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 #include "wire/user_event.h"
 
 static const char *name_of(const struct cunei_trace_process *process, uint32_t id)

@@ -12,8 +12,8 @@
 #include "export/export.h"
 #include "model/facts/call_tree.h"
 #include "model/facts/import_system.h"
-#include "trace/project.h"
-#include "trace/trace_begin.h"
+#include "trace/directory/project.h"
+#include "trace/directory/trace_begin.h"
 
 /* Regions stay unless the format has none, or a pattern excludes them. */
 static bool is_meant(const struct cunei_export *export,

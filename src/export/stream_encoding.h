@@ -10,7 +10,7 @@
 #include "model/profile/packet_gap.h"
 #include "model/spans/spans.h"
 #include "model/walk/packet_cut.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 struct cunei_encoding;
 struct cunei_export;

@@ -13,8 +13,8 @@
 #include "text/names.h"
 #include "text/table.h"
 #include "text/terminal_text.h"
-#include "trace/recorded_source.h"
-#include "trace/source_file.h"
+#include "trace/source_code/recorded_source.h"
+#include "trace/source_code/source_file.h"
 
 /* A line with this part of the function's time is hot or warm. */
 #define HOT_SHARE  4u

@@ -12,7 +12,7 @@
 #include "text/json.h"
 #include "text/names.h"
 #include "text/table.h"
-#include "trace/exit_words.h"
+#include "trace/process/exit_words.h"
 
 static const struct cunei_column columns[] = {
     {.head = "pid"},

@@ -13,7 +13,7 @@
 #include "report/shown_functions.h"
 #include "report/shown_tree.h"
 #include "report/title.h"
-#include "trace/project.h"
+#include "trace/directory/project.h"
 
 /* What takes so much memory that JSON has it only where it is asked for. */
 #define COSTLY (CUNEI_REPORT_NEEDS_TREE | CUNEI_REPORT_NEEDS_EDGES)

@@ -9,8 +9,8 @@
 
 #include "base/pattern.h"
 #include "text/style.h"
-#include "trace/process_choice.h"
-#include "trace/trace.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/trace.h"
 
 struct cunei_refusals;
 struct cunei_json;

@@ -3,10 +3,10 @@
  * The built-in event classes: one row each in CUNEI_EVENT_CLASSES, and the fields of
  * their payloads.
  *
- * The kind of a field says how the field is checked (trace/check.c) and printed
- * (report/event_fields.c); the CTF declaration in the metadata follows from the fields
- * as well.  A payload is whole 64-bit words without padding.  An array is the last
- * field; the field before it is the upper half of a word and holds its length.
+ * The kind of a field says how the field is checked (trace/packet/check.c) and printed
+ * (report/replay/event_fields.c); the CTF declaration in the metadata follows from the
+ * fields as well.  A payload is whole 64-bit words without padding.  An array is the
+ * last field; the field before it is the upper half of a word and holds its length.
  *
  * Changing a payload changes CUNEI_WIRE_VERSION.  Adding a class does not: a reader
  * refuses an event whose class it does not know.

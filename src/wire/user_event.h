@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Reading the events that the program records itself: regions, counters, marks,
- * parameters.  The events must have been checked (trace/check.h).
+ * parameters.  The events must have been checked (trace/packet/check.h).
  */
 #ifndef CUNEI_WIRE_USER_EVENT_H
 #define CUNEI_WIRE_USER_EVENT_H

@@ -15,9 +15,9 @@
 #include "model/user/user_reader.h"
 #include "model/walk/lines.h"
 #include "model/walk/walk.h"
-#include "report/event_fields.h"
-#include "trace/check.h"
-#include "trace/trace.h"
+#include "report/replay/event_fields.h"
+#include "trace/directory/trace.h"
+#include "trace/packet/check.h"
 
 #define FUNCTION_COUNT 6u
 

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 
 #include "fuzz.h"
-#include "trace/check.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
+#include "trace/packet/check.h"
 
 static const uint8_t uuid[16] = {'f', 'i', 'x', 't', 'u', 'r', 'e', 103};
 

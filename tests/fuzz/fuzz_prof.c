@@ -4,7 +4,7 @@
 
 #include "analysis/comparison.h"
 #include "fuzz.h"
-#include "trace/cprofile_file.h"
+#include "trace/directory/cprofile_file.h"
 
 static void compare(const struct cunei_cprofile *prof)
 {

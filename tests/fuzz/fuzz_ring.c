@@ -11,9 +11,9 @@
 
 #include "fixture.h"
 #include "fuzz.h"
-#include "trace/recover.h"
-#include "trace/snapshot.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
+#include "trace/recovery/recover.h"
+#include "trace/recovery/snapshot.h"
 #include "wire/ring.h"
 
 #define BLOCKS UINT64_C(80)

@@ -14,10 +14,10 @@
 
 #include "fixture.h"
 #include "fuzz.h"
-#include "trace/merge_by_time.h"
-#include "trace/recover.h"
-#include "trace/stream_split.h"
-#include "trace/trace.h"
+#include "trace/directory/merge_by_time.h"
+#include "trace/directory/trace.h"
+#include "trace/packet/stream_split.h"
+#include "trace/recovery/recover.h"
 
 enum place {
     PLACE_METADATA,

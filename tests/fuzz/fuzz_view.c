@@ -10,7 +10,7 @@
 #include "analysis/filter_proposal.h"
 #include "fuzz.h"
 #include "recorded.h"
-#include "report/replay.h"
+#include "report/replay/replay.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/sections.h"

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 /* Whether it can be opened and is not of the kind that takes for ever. */
 bool recorded_open(struct cunei_trace *trace, const uint8_t *data, size_t size);

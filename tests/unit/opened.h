@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "fixture.h"
-#include "trace/recover.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
+#include "trace/recovery/recover.h"
 
 /* Anew for each test. */
 extern struct fixture fixture;

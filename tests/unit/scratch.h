@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 #include "wire/event.h"
 #include "wire/keep.h"
 

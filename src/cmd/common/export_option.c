@@ -16,7 +16,7 @@
 #include "cmd/suggest/suggestion.h"
 #include "export/formats.h"
 #include "text/format.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 const struct cunei_option cunei_export_option_options[] = {
     {.name = "to",

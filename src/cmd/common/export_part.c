@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/pattern.h"
-#include "trace/process_choice.h"
+#include "trace/directory/process_choice.h"
 
 const struct cunei_option cunei_export_part_options[] = {
     {.kind = CUNEI_OPTION_TABLE,

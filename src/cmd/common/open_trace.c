@@ -12,12 +12,12 @@
 #include "cmd/common/message.h"
 #include "python/refusals.h"
 #include "rt/refusal.h"
-#include "trace/clock_correction.h"
-#include "trace/process_choice.h"
-#include "trace/process_folder.h"
-#include "trace/recover.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/trace.h"
+#include "trace/directory/view.h"
+#include "trace/recovery/clock_correction.h"
+#include "trace/recovery/recover.h"
 
 void cunei_cmd_recover_options_init(struct cunei_trace_recover_options *options)
 {

@@ -9,8 +9,8 @@
 
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
-#include "trace/recordings.h"
-#include "trace/recover.h"
+#include "trace/live/recordings.h"
+#include "trace/recovery/recover.h"
 
 void cunei_recording_target_find_all(struct cunei_recordings *recordings)
 {

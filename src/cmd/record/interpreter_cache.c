@@ -13,7 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/safe_open.h"
-#include "trace/file.h"
+#include "trace/process/file.h"
 
 /* Answers share these many files, so that the cache does not grow. */
 enum {

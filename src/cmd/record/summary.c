@@ -23,8 +23,8 @@
 #include "report/lost_hooks.h"
 #include "rt/refusal.h"
 #include "text/format.h"
-#include "trace/file.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
+#include "trace/process/file.h"
 #include "wire/metadata.h"
 #include "wire/record_env.h"
 

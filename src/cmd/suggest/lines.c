@@ -9,7 +9,7 @@
 #include "cmd/suggest/suggestion.h"
 #include "report/function_choice.h"
 #include "report/report.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 #define NAMES_SHOWN 3u
 

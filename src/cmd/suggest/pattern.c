@@ -10,7 +10,7 @@
 #include "cmd/suggest/module.h"
 #include "cmd/suggest/suggestion.h"
 #include "text/terminal_text.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 enum {
     PATTERNS_SHOWN = 4,

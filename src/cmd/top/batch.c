@@ -16,9 +16,9 @@
 #include "cmd/top/program.h"
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
-#include "top/draw.h"
-#include "top/model.h"
-#include "top/print_json.h"
+#include "top/draw/draw.h"
+#include "top/draw/print_json.h"
+#include "top/view/model.h"
 
 /* A follower that looks so often misses nothing of a ring, and costs little. */
 #define POLL_NS (100 * CUNEI_NS_PER_MS)

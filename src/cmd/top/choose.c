@@ -13,14 +13,14 @@
 #include "cmd/common/recording_target.h"
 #include "cmd/top/targets.h"
 #include "text/names.h"
-#include "top/draw_table.h"
-#include "top/grid.h"
-#include "top/terminal.h"
-#include "top/view.h"
-#include "trace/process_folder.h"
-#include "trace/recordings.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "top/draw/draw_table.h"
+#include "top/draw/grid.h"
+#include "top/terminal/terminal.h"
+#include "top/view/view.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/trace.h"
+#include "trace/directory/view.h"
+#include "trace/live/recordings.h"
 
 #define LOOK_MS   1000
 #define HEAD_ROWS 2

@@ -13,11 +13,11 @@
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
 #include "text/format.h"
-#include "top/draw.h"
-#include "top/model.h"
-#include "top/past.h"
-#include "top/print_json.h"
-#include "trace/exit_words.h"
+#include "top/draw/draw.h"
+#include "top/draw/print_json.h"
+#include "top/recordings/past.h"
+#include "top/view/model.h"
+#include "trace/process/exit_words.h"
 
 /* The moments before the end of one process. */
 struct post_mortem {

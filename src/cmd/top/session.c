@@ -20,10 +20,10 @@
 #include "cmd/top/program.h"
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
-#include "top/draw.h"
-#include "top/model.h"
-#include "top/sampler.h"
-#include "top/terminal.h"
+#include "top/draw/draw.h"
+#include "top/recordings/sampler.h"
+#include "top/terminal/terminal.h"
+#include "top/view/model.h"
 
 /* How often it is asked whether the program has ended. */
 #define LOOK_MS 200

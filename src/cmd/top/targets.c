@@ -15,11 +15,11 @@
 #include "cmd/common/recording_target.h"
 #include "cmd/common/search_path.h"
 #include "cmd/top/top_options.h"
-#include "trace/process_choice.h"
-#include "trace/process_folder.h"
-#include "trace/recordings.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/process_folder.h"
+#include "trace/directory/trace.h"
+#include "trace/directory/view.h"
+#include "trace/live/recordings.h"
 
 #define LOOK_NS        20000000l
 #define PATIENCE_LOOKS 50 /* a second */

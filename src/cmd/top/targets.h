@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "top/watch.h"
+#include "top/recordings/watch.h"
 
 struct cunei_top_options;
 

@@ -7,8 +7,8 @@
 
 #include "base/units.h"
 #include "cmd/common/message.h"
-#include "top/columns.h"
-#include "top/list.h"
+#include "top/view/columns.h"
+#include "top/view/list.h"
 
 #define INTERVAL_LEAST_NS (20 * CUNEI_NS_PER_MS)
 #define SPEED_MOST        1e6

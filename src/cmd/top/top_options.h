@@ -8,7 +8,7 @@
 
 #include "cmd/common/options.h"
 #include "cmd/record/record_options.h"
-#include "top/view.h"
+#include "top/view/view.h"
 
 struct cunei_top_options {
     uint64_t interval_ns;

@@ -8,7 +8,7 @@
 
 #include "base/vector.h"
 #include "export/html/page.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 
 /* Steps of the time, about one for each pixel; and of each step the least, the
  * greatest and the last number stay. */

@@ -18,8 +18,8 @@
 #include "export/export.h"
 #include "export/html/html.h"
 #include "text/redact.h"
-#include "trace/recorded_source.h"
-#include "trace/source_file.h"
+#include "trace/source_code/recorded_source.h"
+#include "trace/source_code/source_file.h"
 
 #define FUNCTIONS_MAX 400u
 #define COSTLY_MAX    100u /* of them, whatever file they are in */

@@ -12,7 +12,7 @@
 #include "text/names.h"
 #include "text/redact.h"
 #include "text/secret_name.h"
-#include "trace/exit_words.h"
+#include "trace/process/exit_words.h"
 
 #define HANDLERS_MAX 4u
 

@@ -8,7 +8,7 @@
 #include "export/import_name.h"
 #include "export/perfetto/fields.h"
 #include "export/protobuf.h"
-#include "trace/trace.h"
+#include "trace/directory/trace.h"
 #include "wire/user_event.h"
 
 size_t cunei_perfetto_packet(struct cunei_encoding *encoding)

@@ -11,7 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/comparison.h"
 #include "base/pattern.h"
-#include "trace/cprofile_file.h"
+#include "trace/directory/cprofile_file.h"
 
 /* The numbers of a function in one run. */
 struct row {

@@ -25,8 +25,8 @@
 #include "rt/state.h"
 #include "same_analysis.h"
 #include "scratch.h"
-#include "trace/follow.h"
-#include "trace/packet_part.h"
+#include "trace/follow/follow.h"
+#include "trace/packet/packet_part.h"
 
 #define WRITERS     4
 #define EVENTS      200000

@@ -10,7 +10,7 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "scratch.h"
-#include "trace/merge_by_time.h"
+#include "trace/directory/merge_by_time.h"
 
 /* Enough for several packets even at a word each. */
 #define LINES 100000u

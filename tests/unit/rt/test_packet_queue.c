@@ -19,7 +19,7 @@
 
 #include "rt/recorder.h"
 #include "scratch.h"
-#include "trace/recover.h"
+#include "trace/recovery/recover.h"
 
 #define THREADS_MAX 8192
 #define FEW         3

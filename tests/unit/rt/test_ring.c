@@ -26,9 +26,9 @@
 #include "rt/recorder.h"
 #include "rt/state.h"
 #include "scratch.h"
-#include "trace/process_folder.h"
-#include "trace/recover.h"
-#include "trace/snapshot.h"
+#include "trace/directory/process_folder.h"
+#include "trace/recovery/recover.h"
+#include "trace/recovery/snapshot.h"
 #include "wire/ring.h"
 
 #define WRITERS 3

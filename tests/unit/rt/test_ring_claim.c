@@ -157,7 +157,7 @@ static void *write_many(void *argument)
     return NULL;
 }
 
-/* As trace/ring.c: 1 if the packet at a block was whole during the whole copy. */
+/* As trace/live/ring.c: 1 if the packet at a block was whole during the whole copy. */
 static int copy(struct fixture *fixture, uint64_t first)
 {
     uint64_t words[BLOCKS], count = 0;

@@ -18,7 +18,7 @@
 #include "rt/recorder.h"
 #include "rt/space.h"
 #include "scratch.h"
-#include "trace/recover.h"
+#include "trace/recovery/recover.h"
 #include "wire/event.h"
 
 #define EVENTS      200000

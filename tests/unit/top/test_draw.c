@@ -7,8 +7,8 @@
 #include "base/buffer.h"
 #include "base/units.h"
 #include "made_up.h"
-#include "top/draw.h"
-#include "top/model.h"
+#include "top/draw/draw.h"
+#include "top/view/model.h"
 
 #define S  CUNEI_NS_PER_S
 #define MS CUNEI_NS_PER_MS

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "top/grid.h"
-#include "top/output.h"
+#include "top/draw/grid.h"
+#include "top/view/output.h"
 
 static void check_line(bool is_ascii, int width, const char *text, int used,
                        const char *wanted)

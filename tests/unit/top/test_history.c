@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/units.h"
-#include "top/history.h"
-#include "top/rates.h"
+#include "top/sums/history.h"
+#include "top/sums/rates.h"
 
 #define S CUNEI_NS_PER_S
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/units.h"
 #include "made_up.h"
-#include "top/known.h"
-#include "top/rates.h"
-#include "top/sums.h"
+#include "top/sums/known.h"
+#include "top/sums/rates.h"
+#include "top/sums/sums.h"
 
 #define S CUNEI_NS_PER_S
 

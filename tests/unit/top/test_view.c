@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "top/view.h"
+#include "top/view/view.h"
 
 static struct cunei_top_view view;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trace/cprofile_file.h"
+#include "trace/directory/cprofile_file.h"
 
 /*
  * marshal.dumps({("a\udcff.py", 3, "f"): (1, 2**40, 0.5, 1.5, {}),

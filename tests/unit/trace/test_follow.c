@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "opened.h"
-#include "trace/follow.h"
-#include "trace/packet_part.h"
+#include "trace/follow/follow.h"
+#include "trace/packet/packet_part.h"
 
 #define F 1024u
 

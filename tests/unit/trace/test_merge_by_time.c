@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "opened.h"
-#include "trace/merge_by_time.h"
-#include "trace/process_choice.h"
-#include "trace/stream_split.h"
-#include "trace/trace_begin.h"
+#include "trace/directory/merge_by_time.h"
+#include "trace/directory/process_choice.h"
+#include "trace/directory/trace_begin.h"
+#include "trace/packet/stream_split.h"
 
 static void ranges_of_a_split_hold_every_packet_once(void **state)
 {

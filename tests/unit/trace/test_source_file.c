@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/file_stamp.h"
-#include "trace/source_file.h"
+#include "trace/source_code/source_file.h"
 
 static char path[] = "/tmp/cunei-source-XXXXXX";
 

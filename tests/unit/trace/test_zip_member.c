@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trace/zip_member.h"
+#include "trace/source_code/zip_member.h"
 
 /* "x = 1\n" as a.py, stored, in an archive with a #! line before it. */
 static const char archive[] =

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "top/recordings/watch.h"
+
+#include <stdlib.h>
+
+#include "base/vector.h"
+#include "top/sums/sums.h"
+
+struct cunei_top_source *cunei_top_watch_add(struct cunei_top_watch *watch)
+{
+    struct cunei_top_source *source = calloc(1, sizeof(*source));
+
+    if (!source || !CUNEI_VECTOR_RESERVE_ONE(watch->items, watch->count)) {
+        free(source);
+        return NULL;
+    }
+    watch->items[watch->count++].source = source;
+    return source;
+}
+
+void cunei_top_watch_fini(struct cunei_top_watch *watch)
+{
+    for (size_t i = 0; i < watch->count; i++) {
+        cunei_top_source_close(watch->items[i].source);
+        free(watch->items[i].source);
+    }
+    free(watch->items);
+    *watch = (struct cunei_top_watch){0};
+}
+
+int cunei_top_watch_poll(struct cunei_top_watch *watch)
+{
+    int most = 0;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        int rc = cunei_top_source_poll(watch->items[i].source);
+        if (rc < 0)
+            return rc;
+        most = rc > most ? rc : most;
+    }
+    return most;
+}
+
+static int add(struct cunei_top_sums *sums, struct cunei_top_known *known,
+               const struct cunei_top_source *source,
+               const struct cunei_analysis *analysis, bool *is_running)
+{
+    bool goes_on = cunei_top_source_is_running(source, analysis);
+
+    sums->missed += cunei_top_source_missed(source);
+    *is_running |= goes_on;
+    sums->is_past = source->past && goes_on;
+    if (sums->is_past)
+        sums->time_ns = source->shown_ns;
+    return cunei_top_sums_add(sums, known, analysis);
+}
+
+/* Where nothing runs any more, time ends with the last event. */
+static void finish(struct cunei_top_sums *sums, bool is_running)
+{
+    cunei_top_source_take_cpu(sums);
+    if (!is_running)
+        sums->time_ns = 0;
+}
+
+int cunei_top_watch_sum(struct cunei_top_watch *watch, struct cunei_top_known *known,
+                        uint64_t now_ns, struct cunei_top_sums *sums)
+{
+    bool is_running = false;
+    int rc = 0;
+
+    *sums = (struct cunei_top_sums){.time_ns = now_ns};
+    for (size_t i = 0; rc == 0 && i < watch->count; i++) {
+        struct cunei_analysis analysis;
+        rc = cunei_top_source_sum(watch->items[i].source, &analysis);
+        if (rc < 0)
+            break;
+        rc = add(sums, known, watch->items[i].source, &analysis, &is_running);
+        cunei_analysis_fini(&analysis);
+    }
+    finish(sums, is_running);
+    return rc;
+}
+
+int cunei_top_watch_sum_one(const struct cunei_top_source *source,
+                            const struct cunei_analysis *analysis,
+                            struct cunei_top_known *known, uint64_t now_ns,
+                            struct cunei_top_sums *sums)
+{
+    bool is_running = false;
+
+    *sums = (struct cunei_top_sums){.time_ns = now_ns};
+    int rc = add(sums, known, source, analysis, &is_running);
+    finish(sums, is_running);
+    return rc;
+}
