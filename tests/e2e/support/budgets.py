@@ -25,7 +25,7 @@ def outer(n):
     for _ in range(n):
         tiny()
 
-def hot(bursts, n=2_000, most=20_000):
+def hot(bursts, n=2_000, most=100_000):
     probe = sys.modules["cunei._probe"]
     rounds, until = 0, probe.bursts() + bursts
     while probe.bursts() < until and rounds < most:

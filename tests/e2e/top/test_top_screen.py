@@ -305,8 +305,9 @@ def test_the_filter_is_applied_as_it_is_typed(cunei):
 
     with top(cunei, trace, columns=120) as terminal:
         terminal.wait("検索する").type("\\wor")
-        terminal.wait(lambda: not row_of(terminal.lines, "f"))
-        assert row_of(terminal.lines, "work")
+        terminal.wait(
+            lambda: row_of(terminal.lines, "work") and not row_of(terminal.lines, "f")
+        )
         terminal.type("\x1b").wait(lambda: row_of(terminal.lines, "f"))
         terminal.type("q")
         assert terminal.end() == 0
