@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``cunei.pth`` and ``cunei.start`` call this in every Python that starts.
 
-It runs before the program's first line.  Without CUNEI_RECORD it does nothing.  Errors
-never reach the program; CUNEI_DEBUG=1 prints them.
+It runs before the program's first line.  It does nothing unless CUNEI_RECORD says how to
+record, or CUNEI_PORT where a controller waits (see "cunei attach --port").  Errors never reach the program; CUNEI_DEBUG=1 prints them.
 """
 
 import os
@@ -15,7 +15,7 @@ outcome: "str | None" = None
 def boot() -> None:
     global outcome
     # A virtual environment may read its .pth files twice.
-    if outcome is not None or "CUNEI_RECORD" not in os.environ:
+    if outcome is not None or not {"CUNEI_RECORD", "CUNEI_PORT"} & os.environ.keys():
         return
     outcome = ""
     try:

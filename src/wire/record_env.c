@@ -53,7 +53,8 @@ void cunei_record_env_format(const struct cunei_record_env *session,
                              struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "v=%d", SESSION_VERSION);
-    format_text(out, "dir", session->directory);
+    if (session->directory)
+        format_text(out, "dir", session->directory);
     if (session->directory_id.inode)
         cunei_buffer_format(out, " device=%" PRIu64 " inode=%" PRIu64,
                             (uint64_t)session->directory_id.device,
@@ -72,6 +73,10 @@ void cunei_record_env_format(const struct cunei_record_env *session,
         cunei_buffer_append_text(out, " keepmemory=1");
     if (session->startup)
         cunei_buffer_append_text(out, " startup=1");
+    if (session->arm)
+        cunei_buffer_append_text(out, " arm=1");
+    if (session->attached)
+        cunei_buffer_append_text(out, " attached=1");
     if (session->budget)
         cunei_buffer_format(out, " budget=%" PRIu64, session->budget);
     if (session->only_pid)
@@ -157,6 +162,10 @@ static int parse_word(struct cunei_record_env *session, const char *key,
         session->keep.in_memory = number != 0;
     else if (strcmp(key, "startup") == 0)
         session->startup = number != 0;
+    else if (strcmp(key, "arm") == 0)
+        session->arm = number != 0;
+    else if (strcmp(key, "attached") == 0)
+        session->attached = number != 0;
     else if (strcmp(key, "only") == 0)
         session->only_pid = number;
     else if (strcmp(key, "device") == 0)
@@ -197,7 +206,7 @@ static int parse_words(struct cunei_record_env *session, char *text)
         if (rc < 0)
             return rc;
     }
-    return session->directory ? 0 : -EINVAL;
+    return session->directory || session->arm ? 0 : -EINVAL;
 }
 
 int cunei_record_env_parse(struct cunei_record_env *session, const char *text)
