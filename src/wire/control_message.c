@@ -50,7 +50,7 @@ static const struct member answer_members[] = {
 static const char *const action_names[CUNEI_CONTROL_ACTIONS] = {
     [CUNEI_CONTROL_STATUS] = "status", [CUNEI_CONTROL_START] = "start",
     [CUNEI_CONTROL_RESUME] = "resume", [CUNEI_CONTROL_STOP] = "stop",
-    [CUNEI_CONTROL_SELECT] = "select", [CUNEI_CONTROL_DISARM] = "disarm",
+    [CUNEI_CONTROL_CHANGE] = "change", [CUNEI_CONTROL_DISARM] = "disarm",
 };
 
 const char *cunei_control_action_name(enum cunei_control_action action)

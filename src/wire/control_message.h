@@ -38,7 +38,7 @@ enum cunei_control_action {
     CUNEI_CONTROL_START,  /* begin to record, for this controller */
     CUNEI_CONTROL_RESUME, /* this is the session's controller again */
     CUNEI_CONTROL_STOP,   /* end the recording of a session */
-    CUNEI_CONTROL_SELECT, /* change which functions are recorded */
+    CUNEI_CONTROL_CHANGE, /* what is recorded: add patterns, set the budget */
     CUNEI_CONTROL_DISARM, /* take no further requests */
     CUNEI_CONTROL_ACTIONS
 };
@@ -49,7 +49,7 @@ struct cunei_control_request {
     enum cunei_control_action action;
     uint64_t session; /* its number, drawn by the controller; 0: any */
     bool stay;        /* START: record also without a controller */
-    char *record;     /* owned: START, SELECT: wire/record_env.h */
+    char *record;     /* owned: START, CHANGE: wire/record_env.h */
 };
 
 struct cunei_control_answer {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/syntax_error.h"
 #include "probe/armed/controller.h"
 #include "probe/core/compat.h"
@@ -110,14 +111,42 @@ static void stop(struct job *job)
     }
 }
 
-static void change_selection(struct job *job)
+/* A budget holds for a whole recording: begin another one, in a folder of its own. */
+static void change_budget(struct job *job, uint64_t budget)
+{
+    struct cunei_probe *state = job->context->state;
+    struct cunei_record_env env = {0};
+    struct cunei_buffer text = {0};
+
+    cunei_record_env_format(&state->session, &text);
+    int rc = text.failed ? -ENOMEM : cunei_record_env_parse(&env, text.data);
+    cunei_buffer_fini(&text);
+    if (rc < 0) {
+        refuse(job, strerror(-rc));
+        return;
+    }
+    env.budget = budget;
+    cunei_control_stop(state);
+    if (cunei_control_start(state, &env) < 0) {
+        session.number = 0;
+        refuse_by_exception(job);
+    }
+    cunei_record_env_fini(&env);
+}
+
+static void change(struct job *job)
 {
     struct cunei_record_env env = {0};
 
     if (parse_record(job, &env) < 0)
         return;
-    if (!cunei_switch_add(&env.patterns, NULL))
-        refuse(job, "nothing is being recorded");
+    if (env.budget && !is_attached(job->context->state))
+        refuse(job, "the budget can be changed of recordings that 'cunei attach' has "
+                    "started");
+    else if (env.patterns.count && !cunei_switch_add(&env.patterns, NULL))
+        refuse(job, "it is not being recorded");
+    else if (env.budget)
+        change_budget(job, env.budget);
     cunei_record_env_fini(&env);
 }
 
@@ -129,7 +158,7 @@ static void none(struct job *job)
 static void (*const actions[CUNEI_CONTROL_ACTIONS])(struct job *) = {
     [CUNEI_CONTROL_STATUS] = none, [CUNEI_CONTROL_START] = start,
     [CUNEI_CONTROL_RESUME] = resume, [CUNEI_CONTROL_STOP] = stop,
-    [CUNEI_CONTROL_SELECT] = change_selection, [CUNEI_CONTROL_DISARM] = none,
+    [CUNEI_CONTROL_CHANGE] = change, [CUNEI_CONTROL_DISARM] = none,
 };
 
 /* What every answer says, with the GIL. */

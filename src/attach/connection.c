@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include "attach/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/process_facts.h"
+#include "attach/target_root.h"
+#include "base/syntax_error.h"
+#include "base/units.h"
+#include "wire/live.h"
+
+#define ENVIRONMENT_MAX (8u << 20)
+#define FOLDERS_MAX     2
+#define PATH_SIZE       4200
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * CUNEI_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Where its runtime folder may be, as the process names it. */
+struct folders {
+    char paths[FOLDERS_MAX][PATH_SIZE];
+    size_t count;
+};
+
+static void find_folders(const struct cunei_process_facts *process,
+                         struct folders *folders)
+{
+    struct cunei_buffer environment = {0};
+    const char *base = NULL;
+
+    if (cunei_process_file_read(process->pid, "environ", ENVIRONMENT_MAX,
+                                &environment) == 0)
+        base = cunei_process_variable(&environment, "XDG_RUNTIME_DIR");
+    folders->count = 0;
+    if (base && base[0] == '/' && strlen(base) < PATH_SIZE - 10)
+        (void)snprintf(folders->paths[folders->count++], PATH_SIZE, "%s/cunei", base);
+    (void)snprintf(folders->paths[folders->count++], PATH_SIZE, CUNEI_LIVE_MEMORY_FOLDER,
+                   (unsigned)process->effective_uid);
+    cunei_buffer_fini(&environment);
+}
+
+static int make_socket(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Through a descriptor of the folder, as the whole path may be too long for an address,
+ * and may have changed.
+ */
+static int connect_in(int folder, pid_t inner_pid)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    (void)snprintf(address.sun_path, sizeof(address.sun_path),
+                   "/proc/self/fd/%d/" CUNEI_CONTROL_SOCKET, folder, (int)inner_pid);
+    int fd = make_socket();
+    if (fd < 0)
+        return fd;
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+        return fd;
+    int rc = -errno;
+    close(fd);
+    /* A process that was killed has left its socket. */
+    return rc == -ECONNREFUSED ? -ENOENT : rc;
+}
+
+/* -ESTALE: another process listens there. */
+static int check_peer(int fd, pid_t pid)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        return -errno;
+    return peer.pid == pid ? 0 : -ESTALE;
+}
+
+static int connect_below(const struct cunei_process_facts *process, int root,
+                         const char *path)
+{
+    struct stat status;
+
+    int folder = cunei_target_root_open_folder(root, path, &status);
+    if (folder == -ENOTDIR || folder == -ELOOP || folder == -ESTALE)
+        return -ENOENT;
+    if (folder < 0)
+        return folder;
+    int fd = status.st_uid == process->effective_uid
+                 ? connect_in(folder, process->inner_pid)
+                 : -ENOENT;
+    close(folder);
+    if (fd < 0)
+        return fd;
+    int rc = check_peer(fd, process->pid);
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc == -ESTALE ? -ENOENT : rc;
+}
+
+/*
+ * Root becomes the process's user meanwhile: so it is accepted where its root is another
+ * user namespace's, and opens nothing that this user may not open.
+ */
+static int connect_as_its_user(const struct cunei_process_facts *process, int root,
+                               const struct folders *folders)
+{
+    bool is_root = geteuid() == 0 && process->effective_uid != 0;
+    int fd = -ENOENT;
+
+    if (is_root && seteuid(process->effective_uid) < 0)
+        return -errno;
+    for (size_t i = 0; i < folders->count && fd == -ENOENT; i++)
+        fd = connect_below(process, root, folders->paths[i]);
+    if (is_root && seteuid(0) < 0)
+        return -errno;
+    return fd;
+}
+
+static int connect_to(const struct cunei_process_facts *process)
+{
+    struct folders folders;
+
+    find_folders(process, &folders);
+    int root = cunei_target_root_open(process->pid);
+    if (root < 0)
+        return root;
+    int fd = connect_as_its_user(process, root, &folders);
+    close(root);
+    return fd;
+}
+
+int cunei_connection_open(struct cunei_connection *connection,
+                          const struct cunei_process_facts *process,
+                          struct cunei_attach_error *error)
+{
+    *connection = (struct cunei_connection){.fd = -1, .pid = process->pid};
+    int fd = connect_to(process);
+    if (fd >= 0) {
+        connection->fd = fd;
+        return 0;
+    }
+    if (fd == -ENOENT)
+        return cunei_attach_fail(error, fd,
+                                 "process %d takes no requests: it was not started with "
+                                 "'cunei arm', and has not called cunei.arm()",
+                                 (int)process->pid);
+    return cunei_attach_fail(error, fd, "cannot connect to process %d: %s",
+                             (int)process->pid, strerror(-fd));
+}
+
+int cunei_connection_listen(const char *path, struct cunei_attach_error *error)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int rc = 0;
+
+    if (strlen(path) >= sizeof(address.sun_path))
+        return cunei_attach_fail(
+            error, -ENAMETOOLONG,
+            "the path of a socket has at most %zu bytes; '%s' is longer",
+            sizeof(address.sun_path) - 1, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = make_socket();
+    if (fd < 0)
+        rc = fd;
+    else if (fchmod(fd, 0600) < 0 ||
+             bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+             listen(fd, 16) < 0) {
+        rc = -errno;
+        close(fd);
+    }
+    if (rc == -EADDRINUSE)
+        return cunei_attach_fail(error, rc,
+                                 "'%s' exists already; choose another path, or remove "
+                                 "it if no other cunei waits there",
+                                 path);
+    if (rc < 0)
+        return cunei_attach_fail(error, rc, "cannot listen at '%s': %s", path,
+                                 strerror(-rc));
+    return fd;
+}
+
+int cunei_connection_accept(struct cunei_connection *connection, int port)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+
+    int fd = accept4(port, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int rc = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ? -errno : 0;
+    if (rc == 0 && geteuid() != 0 && peer.uid != geteuid() && peer.uid != 0)
+        rc = -EPERM;
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    *connection = (struct cunei_connection){.fd = fd, .pid = peer.pid};
+    return 0;
+}
+
+static int send_line(struct cunei_connection *connection,
+                     const struct cunei_control_request *request)
+{
+    struct cunei_buffer line = {0};
+    int rc = 0;
+
+    cunei_control_request_format(request, &line);
+    cunei_buffer_append_text(&line, "\n");
+    if (line.failed)
+        rc = -ENOMEM;
+    else if (line.size > CUNEI_CONTROL_LINE_MAX)
+        rc = -EMSGSIZE;
+    for (size_t done = 0; rc == 0 && done < line.size;) {
+        ssize_t n =
+            send(connection->fd, line.data + done, line.size - done, MSG_NOSIGNAL);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            rc = errno == ECONNRESET ? -EPIPE : -errno;
+    }
+    cunei_buffer_fini(&line);
+    return rc;
+}
+
+/* Read more, until `deadline`. */
+static int receive(struct cunei_connection *connection, uint64_t deadline)
+{
+    struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
+    char bytes[4096];
+    uint64_t now = now_ns();
+
+    if (now >= deadline)
+        return -ETIMEDOUT;
+    int count = poll(&ready, 1, (int)((deadline - now) / CUNEI_NS_PER_MS) + 1);
+    if (count <= 0)
+        return count == 0 || errno == EINTR ? 0 : -errno;
+    ssize_t n = recv(connection->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? 0
+               : errno == ECONNRESET             ? -EPIPE
+                                                 : -errno;
+    cunei_buffer_append(&connection->in, bytes, (size_t)n);
+    if (connection->in.size > CUNEI_CONTROL_LINE_MAX)
+        return -EPROTO;
+    return n == 0 ? -EPIPE : connection->in.failed ? -ENOMEM : 0;
+}
+
+static int take_answer(struct cunei_connection *connection, const char *end,
+                       struct cunei_control_answer *answer)
+{
+    struct cunei_buffer *in = &connection->in;
+    struct cunei_syntax_error syntax;
+    size_t size = (size_t)(end - in->data);
+
+    int rc = cunei_control_answer_parse(answer, in->data, size, &syntax);
+    memmove(in->data, end + 1, in->size - size - 1);
+    cunei_buffer_cut(in, in->size - size - 1);
+    return rc == -EINVAL ? -EPROTO : rc;
+}
+
+static int wait_for_answer(struct cunei_connection *connection, uint64_t timeout_ns,
+                           struct cunei_control_answer *answer)
+{
+    uint64_t deadline = now_ns() + timeout_ns;
+    const struct cunei_buffer *in = &connection->in;
+
+    for (;;) {
+        const char *end = in->size ? memchr(in->data, '\n', in->size) : NULL;
+        if (end)
+            return take_answer(connection, end, answer);
+        int rc = receive(connection, deadline);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+static int explain(const struct cunei_connection *connection, int rc,
+                   uint64_t timeout_ns, struct cunei_attach_error *error)
+{
+    int pid = (int)connection->pid;
+
+    switch (rc) {
+    case -ETIMEDOUT:
+        return cunei_attach_fail(
+            error, rc,
+            "process %d has not answered for %.3g s: its threads are in C code that "
+            "does not release the GIL, or it is stopped; try again later, or wait "
+            "longer with --timeout",
+            pid, (double)timeout_ns / (double)CUNEI_NS_PER_S);
+    case -EPIPE:
+        return cunei_attach_fail(error, rc, "process %d has closed the connection",
+                                 pid);
+    case -EPROTO:
+        return cunei_attach_fail(error, rc,
+                                 "process %d has another version of cunei; use the "
+                                 "same version on both sides",
+                                 pid);
+    case -EMSGSIZE:
+        return cunei_attach_fail(error, rc,
+                                 "the patterns are too long for a request; replace "
+                                 "several by one, for example by the name of their "
+                                 "module");
+    default:
+        return cunei_attach_fail(error, rc, "cannot talk to process %d: %s", pid,
+                                 strerror(-rc));
+    }
+}
+
+int cunei_connection_ask(struct cunei_connection *connection,
+                         const struct cunei_control_request *request,
+                         uint64_t timeout_ns, struct cunei_control_answer *answer,
+                         struct cunei_attach_error *error)
+{
+    int rc = send_line(connection, request);
+
+    if (rc == 0)
+        rc = wait_for_answer(connection, timeout_ns, answer);
+    if (rc < 0)
+        return explain(connection, rc, timeout_ns, error);
+    if (!answer->error)
+        return 0;
+    (void)cunei_attach_fail(error, rc, "%s", answer->error);
+    cunei_control_answer_fini(answer);
+    return -EREMOTEIO;
+}
+
+bool cunei_connection_is_gone(const struct cunei_connection *connection)
+{
+    struct pollfd end = {.fd = connection->fd, .events = POLLRDHUP};
+
+    return connection->fd < 0 ||
+           (poll(&end, 1, 0) > 0 && end.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+void cunei_connection_close(struct cunei_connection *connection)
+{
+    if (connection->fd >= 0)
+        close(connection->fd);
+    cunei_buffer_fini(&connection->in);
+    *connection = (struct cunei_connection){.fd = -1};
+}
