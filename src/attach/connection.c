@@ -17,7 +17,7 @@
 #include "attach/target_root.h"
 #include "base/syntax_error.h"
 #include "base/units.h"
-#include "wire/live.h"
+#include "wire/live_place.h"
 
 #define ENVIRONMENT_MAX (8u << 20)
 #define FOLDERS_MAX     2

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/namespace_pid.h"
 #include "base/units.h"
 #include "base/vector.h"
 #include "rt/clock.h"
@@ -22,13 +23,9 @@ int cunei_attached_add(struct cunei_attached_processes *attached,
                        struct cunei_connection *connection,
                        const struct cunei_process_facts *facts)
 {
-    struct cunei_attached_process *items =
-        cunei_vector_grow(attached->items, &attached->capacity, attached->count + 1,
-                          sizeof(attached->items[0]));
-    if (!items)
+    if (!CUNEI_VECTOR_RESERVE(attached->items, attached->capacity, attached->count + 1))
         return -ENOMEM;
-    attached->items = items;
-    items[attached->count++] = (struct cunei_attached_process){
+    attached->items[attached->count++] = (struct cunei_attached_process){
         .connection = *connection,
         .facts = *facts,
         .missing_since = connection->fd < 0 ? now_ns() : 0,
@@ -111,8 +108,7 @@ static void add_forked(struct cunei_attached_processes *attached, pid_t inner_pi
     struct cunei_connection none = {.fd = -1};
     struct cunei_process_facts facts = {0};
 
-    if (cunei_process_facts_find_inner(&attached->items[0].facts, inner_pid, &facts) <
-        0) {
+    if (cunei_namespace_pid_find(&attached->items[0].facts, inner_pid, &facts) < 0) {
         facts.inner_pid = inner_pid;
         if (cunei_attached_add(attached, &none, &facts) == 0)
             attached->items[attached->count - 1].has_left = true;

@@ -67,13 +67,23 @@ static int parse_record(struct job *job, struct cunei_record_env *env)
     return rc;
 }
 
+static void refuse_attached(struct job *job)
+{
+    char *text = NULL;
+
+    if (asprintf(&text,
+                 "it is attached already, and records into '%s'; 'cunei attach %d "
+                 "--detach' ends that",
+                 job->context->state->session.directory, (int)getpid()) >= 0)
+        job->answer->error = text;
+}
+
 static void start(struct job *job)
 {
     struct cunei_record_env env = {0};
 
-    if (is_attached(job->context->state) && job->has_other_controller) {
-        refuse(job, "another controller has attached it already; end that with "
-                    "'cunei attach PID --detach'");
+    if (is_attached(job->context->state)) {
+        refuse_attached(job);
         return;
     }
     if (parse_record(job, &env) < 0)
