@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/attach/arm_running.h"
 #include "cmd/common/message.h"
 
 pid_t cunei_attach_pid(const char *word)
@@ -46,8 +47,14 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
     if (status != EXIT_SUCCESS)
         return status;
     int rc = cunei_connection_open(connection, &target->process, &error);
-    (void)arm;
-    (void)timeout_ns;
+    if (rc == -ENOENT && arm) {
+        status = cunei_attach_arm_running(target, timeout_ns);
+        if (status != EXIT_SUCCESS)
+            return status;
+        rc = cunei_connection_open(connection, &target->process, &error);
+    }
+    if (rc == -ENOENT && !arm)
+        return cunei_cmd_fail(0, "process %d is not attached", (int)target->process.pid);
     return rc < 0 ? cunei_cmd_fail(0, "%s", error.text) : EXIT_SUCCESS;
 }
 

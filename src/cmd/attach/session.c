@@ -12,43 +12,30 @@
 
 #include "base/buffer.h"
 #include "base/safe_open.h"
+#include "cmd/attach/command_words.h"
 #include "cmd/common/follow_wait.h"
 #include "cmd/common/message.h"
 #include "cmd/record/program.h"
 #include "cmd/record/record_options.h"
 #include "cmd/record/trace_directory.h"
 #include "rt/clock.h"
+#include "wire/process.h"
 #include "wire/record_env.h"
 
-#define COMMAND_MAX (1u << 20)
-#define POLL_NS     (100 * CUNEI_NS_PER_MS)
-
-/* The words of a process's command line, which borrow from the text. */
-static char **split(const struct cunei_buffer *text, int *count)
-{
-    char **words = calloc(text->size + 1, sizeof(words[0]));
-
-    *count = 0;
-    for (size_t at = 0; words && at < text->size; at += strlen(text->data + at) + 1)
-        words[(*count)++] = text->data + at;
-    return words;
-}
+#define POLL_NS (100 * CUNEI_NS_PER_MS)
 
 /* What its program is called; owned. */
-static char *name_program(const struct cunei_process_facts *process)
+static char *name_program(const struct cunei_process_facts *facts)
 {
-    struct cunei_buffer text = {0};
-    char *name = NULL;
-    int count = 0;
+    struct cunei_process words;
 
-    if (cunei_process_file_read(process->pid, "cmdline", COMMAND_MAX, &text) == 0) {
-        char **words = split(&text, &count);
-        if (count > 0)
-            name = cunei_program_name_of_command(count, words);
-        free(words);
-    }
-    cunei_buffer_fini(&text);
-    return name ? name : strdup(process->name);
+    cunei_command_words_read(facts->pid, &words);
+    char *name = words.argument_count
+                     ? cunei_program_name_of_command((int)words.argument_count,
+                                                     words.arguments)
+                     : NULL;
+    cunei_process_fini(&words);
+    return name ? name : strdup(facts->name);
 }
 
 /* Root makes the directory, and the process's user writes to it. */
