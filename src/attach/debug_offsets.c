@@ -37,6 +37,7 @@ static const struct positions known[] = {
 enum {
     WORD_VERSION = 1,
     WORD_FREE_THREADED = 2,
+    RUNTIME_FINALIZING = 1,
     RUNTIME_HEAD = 2,
     INTERPRETER_ID = 1,
     INTERPRETER_NEXT = 2,
@@ -81,6 +82,7 @@ static void read_words(const void *bytes, const struct positions *at,
 {
     found->version = word(bytes, WORD_VERSION);
     found->is_free_threaded = word(bytes, WORD_FREE_THREADED) != 0;
+    found->finalizing = word(bytes, at->runtime + RUNTIME_FINALIZING);
     found->interpreters_head = word(bytes, at->runtime + RUNTIME_HEAD);
     found->interpreter_size = word(bytes, at->interpreter);
     found->interpreter_id = word(bytes, at->interpreter + INTERPRETER_ID);
@@ -114,6 +116,7 @@ static bool are_plausible(const struct cunei_debug_offsets *found)
     uint64_t interpreter = found->interpreter_size, thread = found->thread_size;
 
     return interpreter <= INTERPRETER_MAX && thread <= THREAD_MAX &&
+           fits(found->finalizing, 8, RUNTIME_MAX) &&
            fits(found->interpreters_head, 8, RUNTIME_MAX) &&
            fits(found->interpreter_id, 8, interpreter) &&
            fits(found->interpreter_next, 8, interpreter) &&

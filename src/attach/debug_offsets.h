@@ -21,7 +21,7 @@ struct cunei_debug_offsets {
     bool is_free_threaded;
     bool has_remote_debugging; /* the fields of PEP 768 follow */
     /* Of the runtime; of an interpreter, with its own GIL in it; of a thread. */
-    uint64_t interpreters_head;
+    uint64_t finalizing, interpreters_head;
     uint64_t interpreter_size, interpreter_id, interpreter_next;
     uint64_t threads_head, threads_main; /* 3.13 has no threads_main: 0 */
     uint64_t gil_pointer, gil_locked, gil_holder;

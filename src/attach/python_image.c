@@ -258,7 +258,8 @@ static int set_addresses(const struct candidate *candidate,
         return -ENOEXEC;
     image->runtime = symbols[RUNTIME].address + bias;
     image->runtime_size = symbols[RUNTIME].size;
-    if (symbols[RUN_STRING].address)
+    if (read_symbol(candidate, RUN_STRING, image->run_string_code,
+                    sizeof(image->run_string_code)))
         image->run_string = symbols[RUN_STRING].address + bias;
     return 0;
 }

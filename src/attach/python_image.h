@@ -26,10 +26,11 @@ struct cunei_python_image {
     bool is_static;   /* an executable that cannot load extensions */
     bool is_debug;    /* --with-pydebug: other structs */
     bool is_free_threaded;
-    uint64_t runtime;      /* address of _PyRuntime */
-    uint64_t runtime_size; /* bytes; 0: not known */
-    uint64_t run_string;   /* address of PyRun_SimpleString; 0: not found */
-    int offsets_rc;        /* 0: `offsets` are known; see debug_offsets.h */
+    uint64_t runtime;            /* address of _PyRuntime */
+    uint64_t runtime_size;       /* bytes; 0: not known */
+    uint64_t run_string;         /* address of PyRun_SimpleString; 0: not found */
+    uint8_t run_string_code[16]; /* its first bytes, to compare with the memory */
+    int offsets_rc;              /* 0: `offsets` are known; see debug_offsets.h */
     struct cunei_debug_offsets offsets;
 };
 
