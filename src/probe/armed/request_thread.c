@@ -31,6 +31,9 @@ enum {
 #define RETRY_FIRST_NS (50 * CUNEI_NS_PER_MS)
 #define RETRY_LAST_NS  (5 * CUNEI_NS_PER_S)
 
+/* How soon it notices that the program has ended the recording of a controller. */
+#define SESSION_CHECK_NS (500 * CUNEI_NS_PER_MS)
+
 /* On the stack of the thread. */
 struct loop {
     struct cunei_request_thread *thread;
@@ -60,17 +63,6 @@ static bool has_session_controller(const struct loop *loop,
     return false;
 }
 
-/* When the session ends for want of a controller. */
-static void watch_session(struct loop *loop)
-{
-    if (!cunei_request_session() || has_session_controller(loop, NULL))
-        loop->abandon_at = 0;
-    else if (!loop->abandon_at)
-        loop->abandon_at = now_ns() + CUNEI_REQUEST_PATIENCE_NS;
-    else if (now_ns() >= loop->abandon_at)
-        cunei_request_abandon(&loop->thread->context);
-}
-
 static void close_controller(struct loop *loop, struct cunei_controller *controller)
 {
     if (controller->fd == loop->port_fd) {
@@ -80,6 +72,29 @@ static void close_controller(struct loop *loop, struct cunei_controller *control
         loop->thread->released();
     }
     cunei_controller_close(controller);
+}
+
+/* Another controller, or the program, has ended what they have started: they see that
+ * when they connect again. */
+static void close_outdated(struct loop *loop)
+{
+    for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
+        struct cunei_controller *controller = &loop->controllers[i];
+        if (controller->fd >= 0 && controller->session &&
+            controller->session != cunei_request_session())
+            close_controller(loop, controller);
+    }
+}
+
+/* When the session ends for want of a controller. */
+static void watch_session(struct loop *loop)
+{
+    if (!cunei_request_session() || has_session_controller(loop, NULL))
+        loop->abandon_at = 0;
+    else if (!loop->abandon_at)
+        loop->abandon_at = now_ns() + CUNEI_REQUEST_PATIENCE_NS;
+    else if (now_ns() >= loop->abandon_at)
+        cunei_request_abandon(&loop->thread->context);
 }
 
 /* False: there are too many already. */
@@ -171,6 +186,8 @@ static int patience(const struct loop *loop)
         return 0;
     if (loop->abandon_at)
         next = loop->abandon_at;
+    else if (has_session_controller(loop, NULL))
+        next = now + SESSION_CHECK_NS;
     if (loop->retry_at && loop->retry_at < next)
         next = loop->retry_at;
     if (next == UINT64_MAX)
@@ -201,6 +218,7 @@ static bool run_once(struct loop *loop)
     if (fds[1].revents)
         accept_controllers(loop);
     connect_to_port(loop);
+    close_outdated(loop);
     watch_session(loop);
     return !atomic_load(&loop->thread->is_finished);
 }
