@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -97,6 +98,18 @@ static void watch_session(struct loop *loop)
         cunei_request_abandon(&loop->thread->context);
 }
 
+/* What does not fit into the buffer of a new connection does not matter. */
+static void refuse_controller(int fd)
+{
+    static const char text[] = "{\"cunei\":1,\"version\":\"" CUNEI_VERSION
+                               "\",\"error\":\"8 controllers are connected already; "
+                               "end one of them\"}\n";
+
+    static_assert(CONTROLLERS_MAX == 8, "the text says how many");
+    (void)!send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL);
+    close(fd);
+}
+
 /* False: there are too many already. */
 static bool add_controller(struct loop *loop, int fd)
 {
@@ -106,7 +119,7 @@ static bool add_controller(struct loop *loop, int fd)
             return true;
         }
     }
-    close(fd);
+    refuse_controller(fd);
     return false;
 }
 
