@@ -148,11 +148,13 @@ static int wait_a_moment(void)
     return rc;
 }
 
-/* A signal whose handler raises, such as Ctrl-C, ends the wait: see cunei._boot. */
-void cunei_armed_await_controller(void)
+int cunei_armed_await_controller(void)
 {
-    while (wait_a_moment() < 0 && PyErr_CheckSignals() == 0)
-        ;
+    int rc = 0;
+
+    while (rc == 0 && wait_a_moment() < 0)
+        rc = PyErr_CheckSignals();
+    return rc;
 }
 
 void cunei_armed_before_fork(void)

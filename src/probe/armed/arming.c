@@ -129,6 +129,6 @@ int cunei_arming_boot(PyObject *module)
         rc = arm(module, "cunei arm", NULL);
     free(port);
     if (rc == 0 && is_suspended)
-        cunei_armed_await_controller();
+        rc = cunei_armed_await_controller();
     return rc < 0 ? -1 : 0;
 }

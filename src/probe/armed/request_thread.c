@@ -110,9 +110,20 @@ static void refuse_controller(int fd)
     close(fd);
 }
 
+/* Nobody waits for their answers. */
+static void close_left(struct loop *loop)
+{
+    for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
+        struct cunei_controller *controller = &loop->controllers[i];
+        if (controller->fd >= 0 && cunei_controller_has_left(controller))
+            close_controller(loop, controller);
+    }
+}
+
 /* False: there are too many already. */
 static bool add_controller(struct loop *loop, int fd)
 {
+    close_left(loop);
     for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
         if (loop->controllers[i].fd < 0) {
             cunei_controller_open(&loop->controllers[i], fd);
