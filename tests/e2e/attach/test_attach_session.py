@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What controllers start, change and end, together and when they vanish."""
 
+import sys
 import time
 
 import ctf
@@ -19,7 +20,7 @@ from attaching import (
     succeed,
     wait_until_idle,
 )
-from proof import wait_for
+from proof import needs_monitoring, wait_for
 
 
 @pytest.mark.core
@@ -100,6 +101,21 @@ def test_what_is_recorded_can_be_changed(cunei):
 
 
 @pytest.mark.core
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has budgets")
+def test_a_budget_that_cannot_be_set_leaves_the_recording_on(cunei):
+    with armed(cunei) as program:
+        with attached(program, cunei) as controller:
+            program.do("work(100)")
+            done = control(program, cunei, "--set", "budget=3%")
+            program.do("work(100)")
+            interrupt(controller)
+
+    assert done.returncode == 1 and "budget needs CPython 3.12" in done.stderr
+    assert calls(cunei, "leaf") == 200
+
+
+@pytest.mark.core
+@needs_monitoring
 def test_a_budget_that_is_set_holds_from_then_on(cunei):
     with armed(cunei) as program:
         with attached(program, cunei) as controller:
