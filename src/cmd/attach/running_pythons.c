@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/injection.h"
 #include "attach/target.h"
@@ -34,6 +35,16 @@ static void name_program(const struct cunei_process_facts *facts,
     cunei_process_fini(&words);
 }
 
+/* "Process 7 cannot be attached: WHY. DO THIS." becomes "WHY". */
+static void put_why(const char *sentences, struct cunei_buffer *out)
+{
+    const char *colon = strstr(sentences, ": ");
+    const char *why = colon ? colon + 2 : sentences;
+    const char *end = strstr(why, ". ");
+
+    cunei_buffer_append(out, why, end ? (size_t)(end - why) : strlen(why));
+}
+
 static void take(struct cunei_running_python *python, struct cunei_target_entry *entry)
 {
     struct cunei_attach_error error = entry->error;
@@ -50,7 +61,7 @@ static void take(struct cunei_running_python *python, struct cunei_target_entry 
         rc = cunei_injection_check(&entry->target, &error);
     python->state = rc == 0 ? CUNEI_PYTHON_ATTACHABLE : CUNEI_PYTHON_CLOSED;
     if (rc < 0)
-        cunei_buffer_append_text(&python->reason, error.text);
+        put_why(error.text, &python->reason);
 }
 
 int cunei_running_pythons_read(struct cunei_running_pythons *pythons)

@@ -102,6 +102,23 @@ int cunei_attach_session_make_directory(struct cunei_attach_session *session,
     return rc < 0 ? fail_to_give_away(session, rc) : status;
 }
 
+int cunei_attach_session_make_temporary(struct cunei_attach_session *session)
+{
+    struct cunei_recorded_run *run = &session->run;
+    struct cunei_buffer reason = {0};
+
+    run->program.name = name_program(&session->target.process);
+    run->directory = cunei_trace_directory_make_temporary(&run->directory_id, &reason);
+    if (!run->directory) {
+        int status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&reason));
+        cunei_buffer_fini(&reason);
+        return status;
+    }
+    run->shown = strdup(run->directory);
+    int rc = give_away(session);
+    return rc < 0 ? fail_to_give_away(session, rc) : EXIT_SUCCESS;
+}
+
 /* A number that no other controller has; never 0. */
 static uint64_t draw_number(void)
 {

@@ -27,6 +27,9 @@ struct cunei_attach_session {
 int cunei_attach_session_make_directory(struct cunei_attach_session *session,
                                         const char *name);
 
+/* The same for a temporary directory. */
+int cunei_attach_session_make_temporary(struct cunei_attach_session *session);
+
 /* Start the recording; `stay`: it goes on without a controller. */
 int cunei_attach_session_begin(struct cunei_attach_session *session, bool stay);
 
