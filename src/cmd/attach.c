@@ -142,6 +142,8 @@ static int detach(struct cunei_attach_session *session, const struct values *val
         status = cunei_attach_session_adopt(session, &answer);
     cunei_control_answer_fini(&answer);
     if (status == EXIT_SUCCESS)
+        status = cunei_attach_session_make_copy(session, values->directory);
+    if (status == EXIT_SUCCESS)
         status = cunei_attach_session_end(session);
     if (status == EXIT_SUCCESS && session->run.directory)
         cunei_summary_print(&session->run, values->recording.quiet);

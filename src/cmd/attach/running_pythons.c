@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attach/injection.h"
 #include "attach/target.h"
 #include "cmd/attach/command_words.h"
+#include "cmd/attach/refusal_words.h"
 #include "text/names.h"
 #include "wire/process.h"
 
@@ -35,16 +35,6 @@ static void name_program(const struct cunei_process_facts *facts,
     cunei_process_fini(&words);
 }
 
-/* "Process 7 cannot be attached: WHY. DO THIS." becomes "WHY". */
-static void put_why(const char *sentences, struct cunei_buffer *out)
-{
-    const char *colon = strstr(sentences, ": ");
-    const char *why = colon ? colon + 2 : sentences;
-    const char *end = strstr(why, ". ");
-
-    cunei_buffer_append(out, why, end ? (size_t)(end - why) : strlen(why));
-}
-
 static void take(struct cunei_running_python *python, struct cunei_target_entry *entry)
 {
     struct cunei_attach_error error = entry->error;
@@ -61,7 +51,7 @@ static void take(struct cunei_running_python *python, struct cunei_target_entry 
         rc = cunei_injection_check(&entry->target, &error);
     python->state = rc == 0 ? CUNEI_PYTHON_ATTACHABLE : CUNEI_PYTHON_CLOSED;
     if (rc < 0)
-        put_why(error.text, &python->reason);
+        cunei_refusal_words_split(error.text, &python->reason, NULL);
 }
 
 int cunei_running_pythons_read(struct cunei_running_pythons *pythons)

@@ -35,7 +35,7 @@ static void *update_all(void *argument)
     while (!atomic_load(&attached->is_ending)) {
         for (size_t i = 0; i < attached->count; i++)
             (void)cunei_attached_update(&attached->items[i]->attached,
-                                        attached->items[i]->run.directory);
+                                        cunei_attach_session_path(attached->items[i]));
         (void)nanosleep(&pause, NULL);
     }
     return NULL;
@@ -95,7 +95,8 @@ int cunei_top_attach(struct cunei_top_attached *attached, const char *word,
     pause_updates(attached);
     if (status == EXIT_SUCCESS &&
         (!CUNEI_VECTOR_RESERVE_ONE(attached->items, attached->count) ||
-         cunei_top_targets_add(targets, session->run.directory, NULL) < 0))
+         cunei_top_targets_add(targets, cunei_attach_session_path(session), NULL) <
+             0))
         status = cunei_cmd_fail(-ENOMEM, "cannot watch '%s'", word);
     if (status == EXIT_SUCCESS)
         attached->items[attached->count++] = session;
