@@ -91,7 +91,12 @@ static void note_begun(const struct cunei_attach_session *session, bool stay)
 
     cunei_terminal_text(&name, run->program.name ? run->program.name : "python",
                         SIZE_MAX);
-    if (stay)
+    if (stay && session->remote.path)
+        cunei_cmd_note("recording process %d (%s) into %s, as it sees files; 'cunei "
+                       "attach %d --detach' ends it and copies the trace here",
+                       (int)session->target.process.pid, cunei_buffer_text(&name),
+                       session->remote.path, (int)session->target.process.pid);
+    else if (stay)
         cunei_cmd_note("recording process %d (%s) into %s; 'cunei attach %d --detach' "
                        "ends it",
                        (int)session->target.process.pid, cunei_buffer_text(&name),

@@ -223,10 +223,10 @@ int cunei_attach_session_begin(struct cunei_attach_session *session, bool stay)
                                : ask_to_start(session, record.data, stay);
     }
     cunei_buffer_fini(&record);
-    if (status != EXIT_SUCCESS) {
+    if (status != EXIT_SUCCESS || (stay && session->remote.path))
         remove_unused(session);
+    if (status != EXIT_SUCCESS)
         return status;
-    }
     int rc = cunei_attached_add(&session->attached, &session->connection,
                                 &session->target.process);
     return rc < 0 ? cunei_cmd_fail(rc, "cannot attach") : EXIT_SUCCESS;
