@@ -55,24 +55,41 @@ static void find_folders(const struct cunei_process_facts *process,
     cunei_buffer_fini(&environment);
 }
 
-static int make_socket(void)
+static int make_socket(int flags)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 
     return fd < 0 ? -errno : fd;
 }
 
+/* It is a socket: a link would lead to one of ours. */
+static int open_socket_in(int folder, const struct cunei_process_facts *process)
+{
+    char name[64];
+    struct stat status;
+
+    (void)snprintf(name, sizeof(name), CUNEI_CONTROL_SOCKET, (int)process->inner_pid,
+                   process->pid_namespace);
+    int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode))
+        return fd;
+    close(fd);
+    return -ENOENT;
+}
+
 /*
- * Through a descriptor of the folder, as the whole path may be too long for an address,
- * and may have changed.
+ * Through a descriptor, as the path may be too long for an address, and may change.
+ * -EAGAIN: too many wait for it already.
  */
-static int connect_in(int folder, pid_t inner_pid)
+static int connect_to_opened(int opened)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    (void)snprintf(address.sun_path, sizeof(address.sun_path),
-                   "/proc/self/fd/%d/" CUNEI_CONTROL_SOCKET, folder, (int)inner_pid);
-    int fd = make_socket();
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d",
+                   opened);
+    int fd = make_socket(SOCK_NONBLOCK);
     if (fd < 0)
         return fd;
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
@@ -81,6 +98,16 @@ static int connect_in(int folder, pid_t inner_pid)
     close(fd);
     /* A process that was killed has left its socket. */
     return rc == -ECONNREFUSED ? -ENOENT : rc;
+}
+
+static int connect_in(int folder, const struct cunei_process_facts *process)
+{
+    int opened = open_socket_in(folder, process);
+    if (opened < 0)
+        return opened;
+    int fd = connect_to_opened(opened);
+    close(opened);
+    return fd;
 }
 
 /* -ESTALE: another process listens there. */
@@ -105,7 +132,7 @@ static int connect_below(const struct cunei_process_facts *process, int root,
     if (folder < 0)
         return folder;
     int fd = status.st_uid == process->effective_uid
-                 ? connect_in(folder, process->inner_pid)
+                 ? connect_in(folder, process)
                  : -ENOENT;
     close(folder);
     if (fd < 0)
@@ -171,6 +198,12 @@ int cunei_connection_open(struct cunei_connection *connection,
                                  "process %d takes no requests: it was not started with "
                                  "'cunei arm', and has not called cunei.arm()",
                                  (int)process->pid);
+    if (fd == -EAGAIN)
+        return cunei_attach_fail(error, fd,
+                                 "process %d accepts no connection now: it is stopped, "
+                                 "or its threads are in C code that does not release "
+                                 "the GIL; try again later",
+                                 (int)process->pid);
     return cunei_attach_fail(error, fd, "cannot connect to process %d: %s",
                              (int)process->pid, strerror(-fd));
 }
@@ -186,10 +219,11 @@ int cunei_connection_listen(const char *path, struct cunei_attach_error *error)
             "the path of a socket has at most %zu bytes; '%s' is longer",
             sizeof(address.sun_path) - 1, path);
     memcpy(address.sun_path, path, strlen(path) + 1);
-    int fd = make_socket();
+    int fd = make_socket(0);
+    mode_t mode = geteuid() == 0 ? 0666 : 0600;
     if (fd < 0)
         rc = fd;
-    else if (fchmod(fd, 0600) < 0 ||
+    else if (fchmod(fd, mode) < 0 ||
              bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
              listen(fd, 16) < 0) {
         rc = -errno;
@@ -211,7 +245,7 @@ int cunei_connection_accept(struct cunei_connection *connection, int port)
     struct ucred peer;
     socklen_t size = sizeof(peer);
 
-    int fd = accept4(port, NULL, NULL, SOCK_CLOEXEC);
+    int fd = accept4(port, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return -errno;
     int rc = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ? -errno : 0;
@@ -225,10 +259,38 @@ int cunei_connection_accept(struct cunei_connection *connection, int port)
     return 0;
 }
 
-static int send_line(struct cunei_connection *connection,
-                     const struct cunei_control_request *request)
+/* Wait until it can be read or written; -ETIMEDOUT. */
+static int await(const struct cunei_connection *connection, short events,
+                 uint64_t deadline)
+{
+    struct pollfd ready = {.fd = connection->fd, .events = events};
+    uint64_t now = now_ns();
+
+    if (now >= deadline)
+        return -ETIMEDOUT;
+    int count = poll(&ready, 1, (int)((deadline - now) / CUNEI_NS_PER_MS) + 1);
+    return count < 0 && errno != EINTR ? -errno : 0;
+}
+
+/* One that has closed the connection may have said why: that is read next. */
+static int send_some(const struct cunei_connection *connection, const char *bytes,
+                     size_t size, size_t *sent)
+{
+    ssize_t n = send(connection->fd, bytes, size, MSG_NOSIGNAL);
+
+    *sent = n > 0 ? (size_t)n : 0;
+    if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+        *sent = size;
+    else if (n < 0 && errno != EINTR && errno != EAGAIN)
+        return -errno;
+    return 0;
+}
+
+static int send_line(const struct cunei_connection *connection,
+                     const struct cunei_control_request *request, uint64_t deadline)
 {
     struct cunei_buffer line = {0};
+    size_t sent = 0;
     int rc = 0;
 
     cunei_control_request_format(request, &line);
@@ -237,13 +299,10 @@ static int send_line(struct cunei_connection *connection,
         rc = -ENOMEM;
     else if (line.size > CUNEI_CONTROL_LINE_MAX)
         rc = -EMSGSIZE;
-    for (size_t done = 0; rc == 0 && done < line.size;) {
-        ssize_t n =
-            send(connection->fd, line.data + done, line.size - done, MSG_NOSIGNAL);
-        if (n > 0)
-            done += (size_t)n;
-        else if (n < 0 && errno != EINTR)
-            rc = errno == ECONNRESET ? -EPIPE : -errno;
+    for (size_t done = 0; rc == 0 && done < line.size; done += sent) {
+        rc = await(connection, POLLOUT, deadline);
+        if (rc == 0)
+            rc = send_some(connection, line.data + done, line.size - done, &sent);
     }
     cunei_buffer_fini(&line);
     return rc;
@@ -252,16 +311,12 @@ static int send_line(struct cunei_connection *connection,
 /* Read more, until `deadline`. */
 static int receive(struct cunei_connection *connection, uint64_t deadline)
 {
-    struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
     char bytes[4096];
-    uint64_t now = now_ns();
 
-    if (now >= deadline)
-        return -ETIMEDOUT;
-    int count = poll(&ready, 1, (int)((deadline - now) / CUNEI_NS_PER_MS) + 1);
-    if (count <= 0)
-        return count == 0 || errno == EINTR ? 0 : -errno;
-    ssize_t n = recv(connection->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    int rc = await(connection, POLLIN, deadline);
+    if (rc < 0)
+        return rc;
+    ssize_t n = recv(connection->fd, bytes, sizeof(bytes), 0);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? 0
                : errno == ECONNRESET             ? -EPIPE
@@ -285,10 +340,9 @@ static int take_answer(struct cunei_connection *connection, const char *end,
     return rc == -EINVAL ? -EPROTO : rc;
 }
 
-static int wait_for_answer(struct cunei_connection *connection, uint64_t timeout_ns,
+static int wait_for_answer(struct cunei_connection *connection, uint64_t deadline,
                            struct cunei_control_answer *answer)
 {
-    uint64_t deadline = now_ns() + timeout_ns;
     const struct cunei_buffer *in = &connection->in;
 
     for (;;) {
@@ -333,17 +387,31 @@ static int explain(const struct cunei_connection *connection, int rc,
     }
 }
 
+static void hang_up(struct cunei_connection *connection)
+{
+    if (connection->fd >= 0)
+        close(connection->fd);
+    connection->fd = -1;
+    cunei_buffer_fini(&connection->in);
+}
+
 int cunei_connection_ask(struct cunei_connection *connection,
                          const struct cunei_control_request *request,
                          uint64_t timeout_ns, struct cunei_control_answer *answer,
                          struct cunei_attach_error *error)
 {
-    int rc = send_line(connection, request);
+    uint64_t now = now_ns();
+    uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+    int rc = connection->fd < 0 ? -EPIPE : send_line(connection, request, deadline);
 
     if (rc == 0)
-        rc = wait_for_answer(connection, timeout_ns, answer);
-    if (rc < 0)
-        return explain(connection, rc, timeout_ns, error);
+        rc = wait_for_answer(connection, deadline, answer);
+    if (rc < 0) {
+        rc = explain(connection, rc, timeout_ns, error);
+        /* What answers late is not done: the process sees that nobody waits. */
+        hang_up(connection);
+        return rc;
+    }
     if (!answer->error)
         return 0;
     (void)cunei_attach_fail(error, rc, "%s", answer->error);
@@ -361,8 +429,6 @@ bool cunei_connection_is_gone(const struct cunei_connection *connection)
 
 void cunei_connection_close(struct cunei_connection *connection)
 {
-    if (connection->fd >= 0)
-        close(connection->fd);
-    cunei_buffer_fini(&connection->in);
+    hang_up(connection);
     *connection = (struct cunei_connection){.fd = -1};
 }

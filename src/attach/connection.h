@@ -39,7 +39,10 @@ int cunei_connection_open(struct cunei_connection *connection,
                           const struct cunei_process_facts *process,
                           struct cunei_attach_error *error);
 
-/* A descriptor that listens at a path, which is made, for this user alone. */
+/*
+ * A descriptor that listens at a path, which is made: for this user alone, or for all if
+ * that is root.
+ */
 int cunei_connection_listen(const char *path, struct cunei_attach_error *error);
 
 /* Take a process that connects there; only those of this user, or any for root. */
@@ -48,7 +51,8 @@ int cunei_connection_accept(struct cunei_connection *connection, int port);
 /*
  * Send a request and wait for its answer, which the caller ends.  -EPIPE: the process
  * has closed the connection (it forks, or ends); -ETIMEDOUT: it does not answer;
- * -EREMOTEIO: it refuses, the reason is in `error` as in the answer.
+ * -EREMOTEIO: it refuses, the reason is in `error` as in the answer.  After any other
+ * error the connection is closed.
  */
 int cunei_connection_ask(struct cunei_connection *connection,
                          const struct cunei_control_request *request,

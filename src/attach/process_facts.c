@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATUS_MAX    (64u << 10)
@@ -167,6 +168,15 @@ static bool is_in_other_namespace(pid_t pid, const char *kind)
            (our_size != their_size || memcmp(ours, theirs, (size_t)our_size) != 0);
 }
 
+static uint64_t number_of_pid_namespace(pid_t pid)
+{
+    char path[64];
+    struct stat status;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
 int cunei_process_facts_read(pid_t pid, struct cunei_process_facts *facts)
 {
     struct cunei_process_facts found = {.pid = pid};
@@ -181,6 +191,7 @@ int cunei_process_facts_read(pid_t pid, struct cunei_process_facts *facts)
         rc = read_start(pid, &found.start);
     if (rc < 0)
         return rc;
+    found.pid_namespace = number_of_pid_namespace(pid);
     found.is_in_other_pid_namespace |= is_in_other_namespace(pid, "pid");
     found.is_in_other_mount_namespace = is_in_other_namespace(pid, "mnt");
     found.is_in_other_network_namespace = is_in_other_namespace(pid, "net");

@@ -10,6 +10,7 @@
 #include "attach/memory_map.h"
 #include "attach/permission.h"
 #include "attach/target_root.h"
+#include "wire/control_message.h"
 #include "wire/live.h"
 
 #define ENVIRONMENT_MAX (4u << 20)
@@ -141,16 +142,18 @@ static void find_control(struct cunei_target *target)
 
     if (target->runtime_directory[0]) {
         (void)snprintf(target->control, sizeof(target->control),
-                       "%.*s/cunei/%d.control", CUNEI_TARGET_PATH_MAX - 64,
-                       target->runtime_directory, (int)process->inner_pid);
+                       "%.*s/cunei/" CUNEI_CONTROL_SOCKET, CUNEI_TARGET_PATH_MAX - 64,
+                       target->runtime_directory, (int)process->inner_pid,
+                       process->pid_namespace);
         target->is_armed = root >= 0 && is_control(root, target);
     }
     if (!target->is_armed) {
         char first[CUNEI_TARGET_PATH_MAX];
         memcpy(first, target->control, sizeof(first));
         (void)snprintf(target->control, sizeof(target->control),
-                       MEMORY_FOLDER "%u/%d.control", (unsigned)process->effective_uid,
-                       (int)process->inner_pid);
+                       MEMORY_FOLDER "%u/" CUNEI_CONTROL_SOCKET,
+                       (unsigned)process->effective_uid, (int)process->inner_pid,
+                       process->pid_namespace);
         target->is_armed = root >= 0 && is_control(root, target);
         if (!target->is_armed && first[0])
             memcpy(target->control, first, sizeof(first));

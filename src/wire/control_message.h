@@ -13,6 +13,7 @@
 #ifndef CUNEI_WIRE_CONTROL_MESSAGE_H
 #define CUNEI_WIRE_CONTROL_MESSAGE_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +26,13 @@ struct cunei_syntax_error;
 /* Of a line, without the line break. */
 #define CUNEI_CONTROL_LINE_MAX 200000u
 
-/* The socket of an armed process in its user's runtime folder, and its pattern. */
-#define CUNEI_CONTROL_SOCKET "%d.control"
+/*
+ * The socket of an armed process in its user's runtime folder: its pid, and the number of
+ * the pid namespace (the inode of /proc/PID/ns/pid).  The containers of a Kubernetes pod
+ * share /dev/shm, and in each of them the program is process 1.
+ */
+#define CUNEI_CONTROL_SOCKET     "%d-%" PRIu64 CUNEI_CONTROL_SOCKET_END
+#define CUNEI_CONTROL_SOCKET_END ".control"
 
 /* "/path" of a socket on which a controller waits; with ",suspend" the program waits
  * for it. */

@@ -72,10 +72,10 @@ static void update(const struct cunei_attached_processes *attached,
 {
     if (process->has_left)
         return;
-    if (process->connection.fd >= 0 && cunei_connection_is_gone(&process->connection)) {
+    if (process->connection.fd >= 0 && cunei_connection_is_gone(&process->connection))
         cunei_connection_close(&process->connection);
+    if (process->connection.fd < 0 && !process->missing_since)
         process->missing_since = now_ns();
-    }
     if (process->connection.fd < 0)
         connect_again(attached, process);
 }

@@ -86,7 +86,7 @@ static const char *reason_of(int error)
     case EACCES:
     case ENOSYS:
         return "the system does not allow a thread descriptors of its own "
-               "(close_range, or /proc is missing)";
+               "(close_range or unshare)";
     default:
         return strerror(error);
     }

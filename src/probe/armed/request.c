@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/syntax_error.h"
 #include "probe/armed/controller.h"
+#include "probe/armed/request_worker.h"
 #include "probe/core/compat.h"
 #include "probe/recording/control.h"
 #include "probe/recording/probe_state.h"
@@ -19,7 +20,8 @@
 #include "wire/control_message.h"
 #include "wire/record_env.h"
 
-/* Read and changed by the one thread that takes requests; a forked child has a copy. */
+/* Changed by the worker, while the thread that takes requests waits for it; a forked
+ * child has a copy. */
 static struct {
     uint64_t number; /* 0: there is none */
     bool stay;
@@ -54,6 +56,13 @@ static void refuse_by_exception(struct job *job)
 static bool is_attached(const struct cunei_probe *state)
 {
     return session.number && cunei_probe_active() == state && state->session.attached;
+}
+
+static void end_session(void *state)
+{
+    if (is_attached(state))
+        cunei_control_stop(state);
+    session.number = 0;
 }
 
 static int parse_record(struct job *job, struct cunei_record_env *env)
@@ -115,10 +124,8 @@ static void stop(struct job *job)
         refuse(job, "it is not attached");
     else if (job->request->session && job->request->session != session.number)
         refuse(job, "another controller has attached it meanwhile");
-    else {
-        cunei_control_stop(job->context->state);
-        session.number = 0;
-    }
+    else
+        end_session(job->context->state);
 }
 
 /* A budget holds for a whole recording: begin another one, in a folder of its own. */
@@ -191,19 +198,22 @@ static void describe(struct job *job)
 }
 
 /*
- * A controller that has gone while this thread waited for the GIL does not wait for the
+ * A controller that has gone while the worker waited for the GIL does not wait for the
  * answer: nothing may begin then.
  */
-static void carry_out(struct job *job)
+static bool is_awaited(void *context)
 {
-    PyGILState_STATE gil = PyGILState_Ensure();
+    const struct job *job = context;
 
-    if (!cunei_controller_has_left(job->controller)) {
-        actions[job->request->action](job);
-        describe(job);
-    }
-    PyErr_Clear();
-    PyGILState_Release(gil);
+    return !cunei_controller_has_left(job->controller);
+}
+
+static void carry_out(void *context)
+{
+    struct job *job = context;
+
+    actions[job->request->action](job);
+    describe(job);
 }
 
 static enum cunei_request_result result_of(const struct job *job)
@@ -245,7 +255,8 @@ enum cunei_request_result cunei_request_handle(
     int rc = cunei_control_request_parse(&request, controller->in.data, size, &error);
     if (rc == 0) {
         struct job job = {context, controller, &request, &answer, has_other_controller};
-        carry_out(&job);
+        cunei_request_worker_do(context->worker, &(struct cunei_request_work){
+                                                     carry_out, is_awaited, &job});
         result = result_of(&job);
     } else
         refuse_line(&answer, rc, &error);
@@ -256,13 +267,14 @@ enum cunei_request_result cunei_request_handle(
     return result;
 }
 
+static bool is_due(void *context)
+{
+    (void)context;
+    return true;
+}
+
 void cunei_request_abandon(const struct cunei_request_context *context)
 {
-    PyGILState_STATE gil = PyGILState_Ensure();
-
-    if (is_attached(context->state))
-        cunei_control_stop(context->state);
-    session.number = 0;
-    PyErr_Clear();
-    PyGILState_Release(gil);
+    cunei_request_worker_do(context->worker, &(struct cunei_request_work){
+                                                 end_session, is_due, context->state});
 }

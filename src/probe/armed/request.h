@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Requests of controllers, carried out by the thread that takes them.
+ * Requests of controllers: parsed and answered by the thread that takes them, carried
+ * out by the worker.
  *
  * What a controller has started is a session.  There is one at a time.  A forked child
  * has its parent's, until its controller has not connected to it for
@@ -18,6 +19,7 @@
 
 struct cunei_controller;
 struct cunei_probe;
+struct cunei_request_worker;
 
 /* A session without its controller ends after so long, unless it was asked to stay. */
 #define CUNEI_REQUEST_PATIENCE_NS (2 * CUNEI_NS_PER_S)
@@ -26,6 +28,7 @@ struct cunei_probe;
 struct cunei_request_context {
     struct cunei_probe *state; /* borrowed */
     const char *armed_by;      /* borrowed: shown by controllers */
+    struct cunei_request_worker *worker; /* borrowed */
 };
 
 enum cunei_request_result {

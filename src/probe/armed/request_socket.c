@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "probe/armed/request_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,10 @@
 #include "rt/runtime_folder.h"
 #include "wire/control_message.h"
 
-enum { WAITING_MAX = 8 /* controllers that were not accepted yet */ };
+enum {
+    WAITING_MAX = 8, /* controllers that were not accepted yet */
+    SWEEP_MAX = 100
+};
 
 static int make_socket(void)
 {
@@ -31,52 +37,128 @@ static int set_path(struct sockaddr_un *address, const char *path)
     return 0;
 }
 
+static uint64_t number_of_pid_namespace(void)
+{
+    struct stat status;
+
+    return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+/* The process of a socket in our pid namespace; 0: it is none. */
+static pid_t owner_of(const char *name, uint64_t namespace)
+{
+    char same[CUNEI_REQUEST_SOCKET_NAME_SIZE];
+    pid_t pid = (pid_t)strtol(name, NULL, 10);
+
+    (void)snprintf(same, sizeof(same), CUNEI_CONTROL_SOCKET, (int)pid, namespace);
+    return strcmp(name, same) == 0 ? pid : 0;
+}
+
+/*
+ * Forked children that end with os._exit() leave theirs, as killed processes do.  The
+ * newest come first, so that a few looks are enough.
+ */
+static void sweep(int folder, uint64_t namespace)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *sockets = fd < 0 ? NULL : fdopendir(fd);
+    unsigned left = SWEEP_MAX;
+
+    if (!sockets) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *entry; left-- > 0 && (entry = readdir(sockets));) {
+        pid_t pid = owner_of(entry->d_name, namespace);
+        if (pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
+            (void)unlinkat(folder, entry->d_name, 0);
+    }
+    (void)closedir(sockets);
+}
+
+/* A path of any length: /proc/self would be the descriptors of the program. */
+static int set_path_in(struct sockaddr_un *address, int folder, const char *name)
+{
+    char path[sizeof(address->sun_path)];
+
+    (void)snprintf(path, sizeof(path), "/proc/thread-self/fd/%d/%s", folder, name);
+    return set_path(address, path);
+}
+
 /* The mode is that of the socket when it gets its name. */
-static int listen_at(int fd, const char *path)
+static int bind_in(int fd, int folder, const char *path, const char *name)
 {
     struct sockaddr_un address;
 
     int rc = set_path(&address, path);
     if (rc < 0)
-        return rc;
-    /* It was left by a killed process with the same number. */
-    (void)unlink(path);
-    if (fchmod(fd, 0600) < 0 ||
-        bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-        listen(fd, WAITING_MAX) < 0)
+        rc = set_path_in(&address, folder, name);
+    (void)unlinkat(folder, name, 0);
+    if (rc == 0 && (fchmod(fd, 0600) < 0 ||
+                    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0))
+        rc = -errno;
+    return rc;
+}
+
+/*
+ * It gets its name when it listens; that replaces the one of a killed process with the
+ * same number.
+ */
+static int listen_in(struct cunei_request_socket *socket, const char *folder)
+{
+    char first[CUNEI_REQUEST_SOCKET_NAME_SIZE + 8], *path = NULL;
+
+    (void)snprintf(first, sizeof(first), "%s.new", socket->name);
+    if (asprintf(&path, "%s/%s", folder, first) < 0)
+        return -ENOMEM;
+    int rc = bind_in(socket->fd, socket->folder, path, first);
+    free(path);
+    if (rc == 0 &&
+        (listen(socket->fd, WAITING_MAX) < 0 ||
+         renameat(socket->folder, first, socket->folder, socket->name) < 0))
+        rc = -errno;
+    return rc;
+}
+
+static int open_in(struct cunei_request_socket *socket, const char *folder)
+{
+    uint64_t namespace = number_of_pid_namespace();
+
+    (void)snprintf(socket->name, sizeof(socket->name), CUNEI_CONTROL_SOCKET,
+                   (int)getpid(), namespace);
+    socket->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (socket->folder < 0)
         return -errno;
-    return 0;
+    sweep(socket->folder, namespace);
+    socket->fd = make_socket();
+    return socket->fd < 0 ? socket->fd : listen_in(socket, folder);
 }
 
 int cunei_request_socket_open(struct cunei_request_socket *socket)
 {
+    struct cunei_request_socket opened = {.folder = -1, .fd = -1};
     char *folder = cunei_runtime_folder();
-    char *path = NULL;
+    int rc = folder ? open_in(&opened, folder) : -ENOENT;
 
-    if (!folder)
-        return -ENOENT;
-    int length = asprintf(&path, "%s/" CUNEI_CONTROL_SOCKET, folder, (int)getpid());
     free(folder);
-    if (length < 0)
-        return -ENOMEM;
-    int fd = make_socket();
-    int rc = fd < 0 ? fd : listen_at(fd, path);
-    if (rc < 0) {
-        if (fd >= 0)
-            close(fd);
-        free(path);
-        return rc;
+    if (rc == 0) {
+        *socket = opened;
+        return 0;
     }
-    *socket = (struct cunei_request_socket){path, fd};
-    return 0;
+    if (opened.fd >= 0)
+        close(opened.fd);
+    if (opened.folder >= 0)
+        close(opened.folder);
+    return rc;
 }
 
 void cunei_request_socket_close(struct cunei_request_socket *socket)
 {
-    (void)unlink(socket->path);
+    (void)unlinkat(socket->folder, socket->name, 0);
     close(socket->fd);
-    free(socket->path);
-    *socket = (struct cunei_request_socket){.fd = -1};
+    close(socket->folder);
+    *socket = (struct cunei_request_socket){.folder = -1, .fd = -1};
 }
 
 /* Whether the other end is this user or root. */

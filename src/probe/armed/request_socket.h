@@ -8,12 +8,18 @@
 
 #include <sys/types.h>
 
+#define CUNEI_REQUEST_SOCKET_NAME_SIZE 64
+
 struct cunei_request_socket {
-    char *path; /* owned */
-    int fd;     /* listens, never blocks */
+    int folder; /* where it is */
+    char name[CUNEI_REQUEST_SOCKET_NAME_SIZE];
+    int fd; /* listens, never blocks */
 };
 
-/* Open the socket of this process.  -ENOENT: this user has no runtime folder. */
+/*
+ * Open the socket of this process, and remove some of those that processes left that
+ * were killed.  -ENOENT: this user has no runtime folder.
+ */
 int cunei_request_socket_open(struct cunei_request_socket *socket);
 
 /* Remove and close it; not in a forked child. */

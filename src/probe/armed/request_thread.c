@@ -4,14 +4,10 @@
 #include "probe/armed/request_thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <sys/syscall.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,13 +15,16 @@
 #include "probe/armed/own_descriptors.h"
 #include "probe/armed/request_socket.h"
 #include "rt/clock.h"
-#include "rt/run_in_child.h"
 #include "wire/control_message.h"
 
 enum {
     CONTROLLERS_MAX = 8,
-    STACK_SIZE = 2 << 20, /* Python runs on it */
-    VANISHED_TRIES = 1000
+    /*
+     * Sent to the thread to wake it: blocked there, so that it stays pending and no
+     * handler runs.  It needs no descriptor, and no /proc, which a program that has
+     * called chroot(2) does not see.
+     */
+    WAKE_SIGNAL = SIGPWR
 };
 
 /* How often it tries to connect to its port, at first and at last. */
@@ -36,7 +35,7 @@ enum {
 struct loop {
     struct cunei_request_thread *thread;
     struct cunei_request_socket socket;
-    int wake[2];
+    int wake; /* signalfd(2); never read: a signal may be the program's */
     struct cunei_controller controllers[CONTROLLERS_MAX];
     int port_fd;         /* of the controller at the port; -1: not connected */
     uint64_t retry_ns;   /* until the next try */
@@ -186,7 +185,7 @@ static int patience(const struct loop *loop)
 static bool run_once(struct loop *loop)
 {
     struct pollfd fds[2 + CONTROLLERS_MAX] = {
-        {.fd = loop->wake[0], .events = POLLIN},
+        {.fd = loop->wake, .events = POLLIN},
         {.fd = loop->socket.fd, .events = POLLIN},
     };
 
@@ -209,40 +208,23 @@ static bool run_once(struct loop *loop)
     return !atomic_load(&loop->thread->is_finished);
 }
 
-/*
- * Open the pipe, which is in the table of the thread: /proc is the way to it.  Another
- * thread writes to it.
- */
-static int wake(void *argument)
+static int open_wake(struct loop *loop)
 {
-    const struct cunei_request_thread *thread = argument;
-    char path[80];
+    sigset_t wake;
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", (int)thread->pid,
-                   (int)thread->tid, thread->wake_fd);
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    ssize_t n = atomic_load(&thread->is_ending) ? write(fd, "", 1) : 0;
-    int rc = n < 0 && errno != EAGAIN ? -errno : 0;
-    close(fd);
-    return rc;
+    (void)sigemptyset(&wake);
+    (void)sigaddset(&wake, WAKE_SIGNAL);
+    loop->wake = signalfd(-1, &wake, SFD_CLOEXEC | SFD_NONBLOCK);
+    return loop->wake < 0 ? -errno : 0;
 }
 
 static int open_loop(struct loop *loop)
 {
     int rc = cunei_own_descriptors_take();
 
-    if (rc < 0)
-        return rc;
-    if (pipe2(loop->wake, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -errno;
-    loop->thread->wake_fd = loop->wake[1];
-    /* If it could not be woken, it could not be ended before a fork. */
-    rc = wake(loop->thread);
-    if (rc < 0)
-        return rc;
-    return cunei_request_socket_open(&loop->socket);
+    if (rc == 0)
+        rc = open_wake(loop);
+    return rc == 0 ? cunei_request_socket_open(&loop->socket) : rc;
 }
 
 /* The descriptors are this thread's own, and end with it. */
@@ -256,7 +238,7 @@ static void close_loop(struct loop *loop)
         cunei_request_socket_close(&loop->socket);
 }
 
-static void *run(void *argument)
+static void run(void *argument)
 {
     struct cunei_request_thread *thread = argument;
     struct loop loop = {.thread = thread,
@@ -266,80 +248,61 @@ static void *run(void *argument)
 
     for (size_t i = 0; i < CONTROLLERS_MAX; i++)
         loop.controllers[i].fd = -1;
-    thread->tid = (pid_t)syscall(SYS_gettid);
     int rc = open_loop(&loop);
     thread->rc = rc;
     (void)sem_post(&thread->begun);
     if (rc < 0)
-        return NULL;
+        return;
     connect_to_port(&loop);
     watch_session(&loop);
     while (run_once(&loop))
         ;
     close_loop(&loop);
-    return NULL;
 }
 
-/* With all signals blocked: the program's handlers do not run in it. */
-static int create(struct cunei_request_thread *thread)
+/* The worker begins here, as it shares the descriptors of the thread that begins it. */
+static int begin_threads(struct cunei_request_thread *thread)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
+    int rc = cunei_request_worker_begin(&thread->worker);
 
-    int rc = pthread_attr_init(&attributes);
-    if (rc != 0)
-        return -rc;
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread->thread, &attributes, run, thread);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    (void)pthread_attr_destroy(&attributes);
-    return -rc;
+    if (rc < 0)
+        return rc;
+    thread->context.worker = &thread->worker;
+    rc = cunei_hidden_thread_begin(&thread->thread, run, thread);
+    if (rc < 0)
+        cunei_request_worker_end(&thread->worker);
+    return rc;
 }
 
-/*
- * Until the kernel does not count it any more: CPython 3.12 and later warn about a fork
- * in a process with several threads.
- */
-static void await_vanished(const struct cunei_request_thread *thread)
+static void end_threads(struct cunei_request_thread *thread)
 {
-    const struct timespec pause = {.tv_nsec = 20000};
-    char path[64];
-
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%d", (int)thread->tid);
-    for (int i = 0; i < VANISHED_TRIES && access(path, F_OK) == 0; i++)
-        (void)nanosleep(&pause, NULL);
+    cunei_hidden_thread_end(&thread->thread);
+    cunei_request_worker_end(&thread->worker);
 }
 
 int cunei_request_thread_begin(struct cunei_request_thread *thread)
 {
     atomic_store(&thread->is_ending, false);
     atomic_store(&thread->is_finished, false);
-    thread->pid = getpid();
     if (sem_init(&thread->begun, 0, 0) < 0)
         return -errno;
-    int rc = create(thread);
-    if (rc < 0) {
-        (void)sem_destroy(&thread->begun);
-        return rc;
-    }
-    while (sem_wait(&thread->begun) < 0)
+    int rc = begin_threads(thread);
+    while (rc == 0 && sem_wait(&thread->begun) < 0)
         ;
-    if (thread->rc < 0)
-        cunei_request_thread_end(thread);
-    return thread->rc;
+    (void)sem_destroy(&thread->begun);
+    if (rc == 0 && thread->rc < 0) {
+        end_threads(thread);
+        rc = thread->rc;
+    }
+    return rc;
 }
 
 void cunei_request_thread_end(struct cunei_request_thread *thread)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
-
+    /* A child of fork(2) that CPython was not told of has no such threads. */
+    if (thread->thread.pid != getpid())
+        return;
     atomic_store(&thread->is_ending, true);
-    while (thread->rc == 0 && !atomic_load(&thread->is_finished) &&
-           cunei_run_in_child(wake, thread) < 0)
-        (void)nanosleep(&pause, NULL); /* no descriptor is free in the whole system */
-    (void)pthread_join(thread->thread, NULL);
-    (void)sem_destroy(&thread->begun);
-    await_vanished(thread);
+    (void)pthread_kill(thread->thread.thread, WAKE_SIGNAL);
+    end_threads(thread);
 }
