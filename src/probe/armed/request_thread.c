@@ -258,6 +258,8 @@ static void run(void *argument)
     while (run_once(&loop))
         ;
     close_loop(&loop);
+    /* A process that is disarmed has no thread of ours; nobody waits for these two. */
+    cunei_request_worker_dismiss(&thread->worker);
 }
 
 /* The worker begins here, as it shares the descriptors of the thread that begins it. */
