@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "base/vector.h"
+#include "cmd/attach/attached_recording.h"
 #include "cmd/attach/connect.h"
 #include "cmd/attach/session.h"
 #include "cmd/common/message.h"
@@ -82,9 +83,26 @@ static int start(struct cunei_attach_session *session, const char *word,
     return status;
 }
 
-int cunei_top_attach(struct cunei_top_attached *attached, const char *word,
-                     const struct cunei_top_options *options,
-                     struct cunei_top_targets *targets)
+/* 1: the process is recorded, and a target now; 0: it is not; -ENOMEM. */
+static int watch_recorded(struct cunei_top_attached *attached, const char *word,
+                          struct cunei_top_targets *targets)
+{
+    struct cunei_attached_recording recording = {0};
+
+    if (!cunei_attached_recording_find(&recording, word))
+        return 0;
+    if (!CUNEI_VECTOR_RESERVE_ONE(attached->recordings, attached->recording_count) ||
+        cunei_top_targets_add(targets, recording.path, NULL) < 0) {
+        cunei_attached_recording_fini(&recording);
+        return -ENOMEM;
+    }
+    attached->recordings[attached->recording_count++] = recording;
+    return 1;
+}
+
+static int attach(struct cunei_top_attached *attached, const char *word,
+                  const struct cunei_top_options *options,
+                  struct cunei_top_targets *targets)
 {
     struct cunei_attach_session *session = calloc(1, sizeof(*session));
 
@@ -106,11 +124,25 @@ int cunei_top_attach(struct cunei_top_attached *attached, const char *word,
     return rc < 0 ? cunei_cmd_fail(rc, "cannot watch '%s'", word) : status;
 }
 
+int cunei_top_attach(struct cunei_top_attached *attached, const char *word,
+                     const struct cunei_top_options *options,
+                     struct cunei_top_targets *targets)
+{
+    int rc = watch_recorded(attached, word, targets);
+
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot watch '%s'", word);
+    return rc > 0 ? EXIT_SUCCESS : attach(attached, word, options, targets);
+}
+
 void cunei_top_detach(struct cunei_top_attached *attached)
 {
     pause_updates(attached);
     for (size_t i = 0; i < attached->count; i++)
         end(attached->items[i]);
     free(attached->items);
+    for (size_t i = 0; i < attached->recording_count; i++)
+        cunei_attached_recording_fini(&attached->recordings[i]);
+    free(attached->recordings);
     *attached = (struct cunei_top_attached){0};
 }

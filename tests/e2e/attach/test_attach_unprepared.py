@@ -310,15 +310,19 @@ def test_a_container_is_attached_from_outside(cunei):
         doctor = cunei("doctor", pid)
         done = cunei("attach", pid, "--for", "300ms", "-o", "trace")
         begun = cunei("attach", pid, "--stay", "--keep", "10s")
+        snapshot = cunei("snapshot", pid, "-o", "snapshot")
+        watched = cunei("top", "--once", pid)
         ended = cunei("attach", pid, "--detach", "-o", "kept")
         top = cunei("top", "--once", pid)
         inside = os.listdir(f"/proc/{pid}/root/tmp")
 
     assert "pid, mount: other ones" in doctor.stdout
-    for each in (done, begun, ended, top):
+    for each in (done, begun, snapshot, watched, ended, top):
         assert each.returncode == 0, each.stderr
     assert functions(cunei, "trace")["work"]["calls"] > 100
     assert functions(cunei, "kept")["work"]["calls"] >= 0
+    assert "work" in functions(cunei, "snapshot")
+    assert "program.py" in watched.stdout
     assert "program.py" in top.stdout
     assert [name for name in inside if name.startswith("cunei-")] == []
     assert not list(cunei.folder.glob("cunei-*"))
