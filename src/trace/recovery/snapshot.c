@@ -22,6 +22,7 @@
 #include "trace/packet/packet_trim.h"
 #include "trace/process/file.h"
 #include "trace/recovery/clock_correction.h"
+#include "wire/temporary_name.h"
 
 #define PRIVATE_MODE 0700
 
@@ -41,7 +42,11 @@ struct work {
 
 static int cannot_write(struct work *work, int rc, const char *name)
 {
-    return cunei_trace_fail(work->error, rc, "'%s' of the snapshot cannot be written",
+    return cunei_trace_fail(work->error, rc,
+                            rc == -ESTALE
+                                ? "'%s' of the snapshot is not the folder that was "
+                                  "made: another has its place"
+                                : "'%s' of the snapshot cannot be written",
                             name);
 }
 
@@ -110,9 +115,11 @@ static int copy_file(struct work *work, const struct cunei_trace_stream *stream,
             break;
         if (rc == 0 || (is_cut && scan.head.timestamp_end < work->from))
             continue;
-        int64_t count = cunei_trace_file_read(
-            scan.fd, packet, (size_t)(scan.head.packet_bits / 8), scan.at);
-        rc = count < 0 ? (int)count : 0;
+        rc = cunei_trace_scan_read(&scan, packet);
+        if (rc == -EBADMSG) {
+            work->snapshot->damaged++;
+            continue;
+        }
         if (rc == 0 &&
             (!is_cut || cunei_trace_packet_trim(packet, work->process.until)))
             rc = put(work, output, packet);
@@ -282,23 +289,49 @@ static int copy_opened(struct work *work, const char *name)
     return rc;
 }
 
+/* By this file the folder is known for one of ours, if its rest cannot be made.  A
+ * folder that has one is not the one that was made just now. */
+static int mark(int folder)
+{
+    struct stat status;
+
+    int fd = cunei_safe_open_file(folder, CUNEI_PROCESS_NAME,
+                                  O_WRONLY | O_CREAT | O_EXCL, &status);
+    if (fd < 0)
+        return fd == -EEXIST ? -ESTALE : fd;
+    close(fd);
+    return 0;
+}
+
+/* A descriptor of the new folder.  Another user who may rename it can have put another
+ * one in its place by now. */
+static int make_folder(int to, const char *name)
+{
+    struct stat status;
+
+    if (mkdirat(to, name, PRIVATE_MODE) < 0)
+        return -errno;
+    int folder = cunei_safe_open_folder(to, name, &status);
+    if (folder < 0)
+        return folder;
+    int rc = cunei_safe_check_made(folder, &status, CUNEI_OWNER_PROBE_NAME);
+    if (rc == 0)
+        rc = mark(folder);
+    if (rc < 0)
+        close(folder);
+    return rc < 0 ? rc : folder;
+}
+
 static int copy_process(struct work *work, const struct cunei_trace_process *listed)
 {
     const char *name = cunei_trace_folder(listed);
-    struct stat status;
 
-    if (mkdirat(work->to, name, PRIVATE_MODE) < 0)
-        return cannot_write(work, -errno, name);
-    work->folder = cunei_safe_open_folder(work->to, name, &status);
+    work->folder = make_folder(work->to, name);
     if (work->folder < 0)
         return cannot_write(work, work->folder, name);
-    /* By this file the folder is known for one of ours, if its rest cannot be made. */
-    const struct cunei_buffer empty = {0};
-    int rc = write_file(work, CUNEI_PROCESS_NAME, &empty);
     work->view.has_ring_folder = true;
     work->view.ring_folder = work->folder;
-    if (rc == 0)
-        rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
+    int rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
                                        &work->live, work->error);
     if (rc == 0) {
         /* How it ended may be known from other processes. */
