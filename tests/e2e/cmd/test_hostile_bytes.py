@@ -160,6 +160,8 @@ def run_report(cunei, trace):
         run(cunei, "report", trace, *words, "--limit", "0")
     run(cunei, "report", trace, "--limit", "0", "--min-percent", "0")
     run(cunei, "report", trace, "--json")
+    run(cunei, "report", trace, "--follow", "--limit", "0")
+    run(cunei, "report", trace, "--follow", "--json")
     for word in WORDS:
         run(cunei, "report", trace, "--callers", word)
         run(cunei, "report", trace, "--lines", word)
@@ -197,6 +199,7 @@ def run_filter(cunei, trace):
 def run_replay(cunei, trace):
     for words in ([], ["--json"], ["--thread", WORDS[3]], ["--process", WORDS[0]]):
         run(cunei, "replay", trace, *words)
+        run(cunei, "replay", trace, "--follow", *words)
 
 
 def run_dump(cunei, trace):
@@ -229,8 +232,19 @@ def run_top(cunei, trace):
 
 
 def run_list(cunei, trace):
+    """With links by pid to each process, as `cunei record` leaves them after a crash."""
+    links = cunei.folder / f"{trace}.run" / "cunei"
+    links.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number, process in enumerate((cunei.folder / trace).glob("[!.]*"), 1):
+        (links / f"{number}").symlink_to(process / ".live")
     for words in ([], ["--json"]):
-        run(cunei, "list", *words)
+        done = run(cunei, "list", *words, env={"XDG_RUNTIME_DIR": links.parent})
+        assert PLAIN[0].encode() not in done.stdout
+        assert rb"\x1b" in done.stdout or rb"\u001b" in done.stdout
+    for word in WORDS:  # where a link leads to
+        (links / f"{os.getpid()}").unlink(missing_ok=True)
+        os.symlink(b"/" + word + b"/.live", links / f"{os.getpid()}")
+        run(cunei, "list", env={"XDG_RUNTIME_DIR": links.parent})
 
 
 # `run`, `record` and `doctor` read no trace.
