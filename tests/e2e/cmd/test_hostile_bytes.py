@@ -232,7 +232,7 @@ def run_top(cunei, trace):
 
 
 def run_list(cunei, trace):
-    """With links by pid to each process, as `cunei record` leaves them after a crash."""
+    """With links by pid to each process, as they are left after a crash."""
     links = cunei.folder / f"{trace}.run" / "cunei"
     links.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number, process in enumerate((cunei.folder / trace).glob("[!.]*"), 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The screen of `cunei top` shows hostile names, and none reaches the terminal as it is."""
+"""The screen of `cunei top` shows hostile names; none reaches the terminal as it is."""
 
 import re
 
