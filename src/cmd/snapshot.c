@@ -154,9 +154,7 @@ static int copy(const struct values *values, const char *trace,
 
     cunei_cmd_allow_descriptors();
     int fd = cunei_safe_open_folder(AT_FDCWD, to->path, &status);
-    int rc = fd < 0                                  ? fd
-             : !cunei_file_id_is(&to->id, &status) ? -ESTALE
-                                                     : 0;
+    int rc = fd < 0 ? fd : !cunei_file_id_is(&to->id, &status) ? -ESTALE : 0;
     if (rc < 0)
         (void)cunei_trace_fail(&error, rc,
                                "the snapshot is not in '%s': another file or directory "
@@ -174,9 +172,8 @@ static int copy(const struct values *values, const char *trace,
         return cunei_cmd_fail(rc, "%s; choose a directory with more space with -o",
                               error.text);
     if (rc == -ESTALE)
-        return cunei_cmd_fail(0,
-                              "%s; choose a directory that only you can change with -o",
-                              error.text);
+        return cunei_cmd_fail(
+            0, "%s; choose a directory that only you can change with -o", error.text);
     return cunei_cmd_fail_to_open(rc, trace, &error);
 }
 
