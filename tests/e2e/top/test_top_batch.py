@@ -4,8 +4,10 @@
 import json
 import os
 import signal
+import subprocess
 
 import pytest
+from proof import wait_for
 from screen import Terminal
 
 PROGRAM = """
@@ -183,3 +185,45 @@ def test_nothing_is_recorded(cunei):
 
     assert result.returncode == 1
     assert "nothing is being recorded" in result.stderr or "choose" in result.stderr
+
+
+# The main thread's first packet is overwritten, and its second one is never full: the
+# other thread fills the ring again and again.
+WRAPPING = """
+import sys, threading, time
+
+def f(): pass
+
+def work():
+    while not stop.is_set():
+        for _ in range(10_000): f()
+
+def main():
+    sys.stdin.read()
+    stop.set()
+
+stop = threading.Event()
+for _ in range(20_000): f()
+threading.Thread(target=work).start()
+main()
+"""
+
+
+def test_the_first_interval_of_a_ring_has_no_time_from_before(cunei):
+    program = cunei.write("app.py", WRAPPING)
+    words = ["record", "-q", "--keep", "2M", "-o", "trace", program]
+    process = cunei.start(*words, stdin=subprocess.PIPE)
+    try:
+        wait_for(lambda: list(cunei.folder.glob("trace/*/metadata")), process)
+        cunei("top", "--batch", "2", "-d", "1s", "--json", "trace")
+        for _ in range(3):
+            result = cunei("top", "--batch", "1", "-d", "1s", "--json", "trace")
+            sample = json.loads(result.stdout)
+            shares = {row["qualname"]: row for row in sample["functions"]}
+            # Two threads, each of them in one of these all the time.
+            assert 0.35 < shares["main"]["total_share"] < 0.65, sample["rates"]
+            assert 0.35 < shares["work"]["total_share"] < 0.65, sample["rates"]
+            assert sum(f["self_share"] for f in sample["functions"]) < 1.01
+    finally:
+        process.communicate(b"")
+    assert process.returncode == 0
