@@ -128,7 +128,8 @@ static int copy_live(struct cunei_follow_poll *poll, struct cunei_follow_stream 
         count--;
     }
     if (poll->has_ring && !poll->is_final) {
-        /* Its thread has put it into the ring, or dropped it, before it began the next. */
+        /* Its thread has put it into the ring, or dropped it, before it began the next.
+         */
         while (count > 1 && is_closed(heads)) {
             heads++;
             count--;
@@ -418,8 +419,8 @@ static int hand_words(struct cunei_follow_poll *poll,
 
 /*
  * Whether packets are missing before a live one: those may be on their way to the file,
- * unless the next poll finds the same.  A ring was read later than the live one: what it
- * does not have then was overwritten, or dropped.
+ * unless the next poll finds the same.  A ring was read later than the live one: what
+ * it does not have then was overwritten, or dropped.
  */
 static bool is_doubtful(const struct cunei_follow_poll *poll,
                         struct cunei_follow_stream *follow, uint64_t sequence)

@@ -93,6 +93,30 @@ def test_the_output_of_a_program_is_not_among_the_samples(cunei):
     assert result.returncode == 3
 
 
+def test_a_program_that_ends_at_once_is_shown_as_a_whole(cunei):
+    cunei.write("app.py", PROGRAM)
+    words = ["--python", cunei.python, "app.py"]
+    sample = json.loads(cunei("top", "--json", *words).stdout)
+    table = cunei("top", "--once", "--columns", "calls,calls/s", *words).stdout
+
+    (row,) = (row for row in sample["functions"] if row["qualname"] == "g")
+    assert row["calls"] == 1000 and row["calls_per_s"] > 1000
+    assert "since the begin" in table.splitlines()[0]
+    (cells,) = (line.split() for line in table.splitlines() if line.endswith(" g"))
+    assert cells[:2] == ["1", "000"] and cells[2] not in ("0", "0.00")
+
+
+def test_what_is_named_twice_counts_once(cunei, trace):
+    (folder,) = (cunei.folder / trace).iterdir()
+    once = cunei("top", "--once", trace)
+
+    for words in ([trace, trace], [trace, folder], [folder, trace], [folder, folder]):
+        result = cunei("top", "--once", *words)
+        assert (result.returncode, result.stdout) == (0, once.stdout), words
+        lines = cunei("top", "--json", *words).stdout.splitlines()
+        assert len(lines) == 1
+
+
 def test_groups(cunei, trace):
     result = cunei("top", "--once", "--group", "module", trace)
     rows = [line.split() for line in result.stdout.splitlines()[4:]]
@@ -143,6 +167,7 @@ REFUSED = [
     (["--once", "--sort", "nonsense", "trace"], 2, "there is no column 'nonsense'"),
     (["--once", "--columns", "self,x", "trace"], 2, "there is no column 'x'"),
     (["--once", "--interval", "1ms", "trace"], 2, "--interval needs at least 20ms"),
+    (["--batch", "0", "trace"], 2, "--batch needs a number above 0"),
     (["--speed", "-1", "trace"], 2, "--speed needs a number above 0, not '-1'"),
     (["--once", "--group", "x", "trace"], 2, "--group"),
     (["trace"], 1, "stdout is not a terminal"),
