@@ -313,6 +313,16 @@ def test_the_filter_is_applied_as_it_is_typed(cunei):
         assert terminal.end() == 0
 
 
+def test_a_search_in_vain_says_so_while_it_is_typed(cunei):
+    trace = record(cunei)
+
+    with top(cunei, trace, columns=120) as terminal:
+        terminal.wait("検索する").type("/zz").wait("no function has that text")
+        assert terminal.lines[-1].startswith(" Search: zz")
+        terminal.type("\x1b").wait("Quit").type("q")
+        assert terminal.end() == 0
+
+
 def test_a_function_has_callers_callees_durations_and_history(cunei):
     trace = record(cunei)
 
