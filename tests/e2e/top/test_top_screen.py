@@ -456,6 +456,40 @@ def test_a_snapshot_and_an_export_are_made(cunei, gate):
     assert "3 000" in row_of(cunei("report", snapshot).stdout.splitlines(), "f")
 
 
+FORKING = """
+import os, sys
+def wait(): os.read(os.open(sys.argv[1], os.O_RDONLY), 1)
+def f(): return os.fork()
+pid = f()
+wait()
+if pid:
+    os.waitpid(pid, 0)
+"""
+
+
+def test_a_snapshot_has_all_processes_of_each_recording(cunei, gate):
+    cunei.write("fork.py", FORKING)
+    words = ["record", "-q", "-o"]
+    recordings = [
+        cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")
+    ]
+    wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
+    # The folder of one process, and all of another recording.
+    folder = next((cunei.folder / "one").iterdir())
+
+    with top(cunei, folder, "two", columns=160) as terminal:
+        terminal.wait("and 2 more").type("s")
+        terminal.wait(lambda: "2 snapshots" in terminal.lines[-1])
+        assert len(list(cunei.folder.glob("snapshot-*/*/metadata"))) == 4
+        terminal.type("e").wait(lambda: "2 pages" in terminal.lines[-1])
+        assert len(list(cunei.folder.glob("top-*.html"))) == 2
+        terminal.type("q")
+        assert terminal.end() == 0
+    for _ in range(4):
+        open_gate(gate)
+    assert [recording.wait(30) for recording in recordings] == [0, 0]
+
+
 def start_recorded(cunei, gate):
     """A program that is being recorded by another command."""
     cunei.write("server.py", PROGRAM)
