@@ -211,8 +211,8 @@ static void describe_end(struct session *session)
                        strsignal(WTERMSIG(status)));
     else
         (void)snprintf(state, size, "ended with status %d", WEXITSTATUS(status));
-    say(session, "The program has ended; these are the figures of the whole run. "
-                 "o: what it printed, q: quit");
+    say(session, "The program has ended. The figures are of the whole run. o: what it "
+                 "printed, q: quit");
 }
 
 static void look_at_program(struct session *session)

@@ -13,6 +13,9 @@
 /* Screens this wide have room for the names of all panes, and for spaces between. */
 #define TABS_CLOSE 74
 #define TABS_WIDE  90
+/* Of a message: its bytes, and the rows that it may take. */
+#define MESSAGE_MAX      256
+#define MESSAGE_ROWS_MAX 6
 
 static const char *const pane_names[] = {
     [CUNEI_TOP_PANE_FUNCTIONS] = "Functions",
@@ -126,6 +129,50 @@ static void draw_prompt(const struct cunei_top_view *view, struct cunei_grid *gr
                          CUNEI_TOP_INK_WARM, view->message);
 }
 
+/* How much of a text fits on a row of that width, up to the end of a word. */
+static size_t count_fitting(const char *text, size_t width)
+{
+    char part[MESSAGE_MAX];
+    size_t fitting = 0, size = 0;
+
+    while (text[size]) {
+        size += strspn(text + size, " ");
+        size += strcspn(text + size, " ");
+        (void)snprintf(part, sizeof(part), "%.*s", (int)size, text);
+        if (cunei_terminal_width(part) > width)
+            break;
+        fitting = size;
+    }
+    return fitting > 0 ? fitting : size;
+}
+
+static void draw_line(struct cunei_grid *grid, int row, const char *text, size_t size)
+{
+    char line[MESSAGE_MAX];
+
+    (void)snprintf(line, sizeof(line), "%.*s", (int)size, text);
+    for (int column = 0; column < grid->column_count; column++)
+        (void)cunei_grid_put(grid, row, column, 1, CUNEI_TOP_INK_PLAIN, " ");
+    (void)cunei_grid_put(grid, row, 1, grid->column_count, CUNEI_TOP_INK_WARM, line);
+}
+
+/* In the last row, and in those above if it takes more. */
+static void draw_message(const char *text, struct cunei_grid *grid)
+{
+    const char *lines[MESSAGE_ROWS_MAX + 1];
+    int count = 0;
+
+    for (const char *at = text + strspn(text, " "); *at && count < MESSAGE_ROWS_MAX;) {
+        lines[count++] = at;
+        at += count_fitting(at, (size_t)grid->column_count - 2);
+        at += strspn(at, " ");
+        lines[count] = at;
+    }
+    for (int i = 0; i < count; i++)
+        draw_line(grid, grid->row_count - count + i, lines[i],
+                  (size_t)(lines[i + 1] - lines[i]));
+}
+
 static void draw_foot(const struct cunei_top_model *model, struct cunei_grid *grid)
 {
     const struct cunei_top_view *view = &model->view;
@@ -134,8 +181,7 @@ static void draw_foot(const struct cunei_top_model *model, struct cunei_grid *gr
     if (view->prompt != CUNEI_TOP_PROMPT_NONE)
         draw_prompt(view, grid, row);
     else if (view->message[0])
-        (void)cunei_grid_put(grid, row, 1, grid->column_count, CUNEI_TOP_INK_WARM,
-                             view->message);
+        draw_message(view->message, grid);
     else
         draw_keys(grid, row);
 }
@@ -211,8 +257,9 @@ int cunei_top_draw(struct cunei_top_model *model, struct cunei_grid *grid)
     }
     cunei_top_draw_header(model, grid);
     draw_tabs(model, grid);
+    rc = draw_pane(model, grid, pane_area(grid));
     draw_foot(model, grid);
-    return draw_pane(model, grid, pane_area(grid));
+    return rc;
 }
 
 int cunei_top_draw_plain(struct cunei_top_model *model, struct cunei_grid *grid,

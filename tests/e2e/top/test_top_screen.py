@@ -415,8 +415,9 @@ def test_the_output_of_the_program_has_a_pane(cunei, gate):
 def test_a_program_that_reads_from_the_terminal(cunei):
     cunei.write("app.py", "def ask(): return input('name? ')\nask()\n")
 
-    with top(cunei, "--python", cunei.python, "app.py", columns=200) as terminal:
-        terminal.wait("reads from the terminal").wait("cunei top PID")
+    with top(cunei, "--python", cunei.python, "app.py", columns=80) as terminal:
+        # The sentence is longer than the screen is wide.
+        terminal.wait("The program reads from the terminal").wait("'cunei top PID'")
         terminal.type("q").wait("Quit?").type("y")
         terminal.end()
         assert terminal.is_restored()
