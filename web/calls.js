@@ -106,6 +106,32 @@ const calls = {
         }
         return { total, packages: [...packages].sort((a, b) => b[1] - a[1]) };
     },
+    // Of each function of the project, its time with the libraries that it calls, up to
+    // the next function of the project, without imports (src/analysis/own_time.h).
+    ownTimes() {
+        const { raw } = this,
+            selves = this.selves(shown.waiting),
+            owners = new Int32Array(raw.parent.length).fill(-1),
+            isOut = new Uint8Array(raw.parent.length),
+            times = new Float64Array(functionCount);
+        for (let i = 1; i < owners.length; i++) {
+            const above = raw.parent[i],
+                index = raw.function[i],
+                f = functions[index];
+            isOut[i] = this.threads.has(i)
+                ? !this.isInScope(this.threads.get(i))
+                : isOut[above];
+            if (this.threads.has(i) || isOut[i]) continue;
+            if (f.isOwn && !f.region) {
+                times[index] += selves[i];
+                if (!f.isModule) owners[i] = index;
+            } else if (!f.isSystem && !f.isModule && owners[above] >= 0) {
+                owners[i] = owners[above];
+                times[owners[i]] += selves[i];
+            }
+        }
+        return times;
+    },
     // Whether a function is folded into its caller, by whether there is one, and whether
     // the function that called it is folded as well.
     isFolded: (f, hasCaller, isBelow) =>

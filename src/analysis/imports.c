@@ -10,13 +10,19 @@
 #include "model/facts/call_tree.h"
 #include "model/facts/import_system.h"
 
+/* Where a node of the whole tree is. */
+enum place {
+    OUTSIDE, /* of all imports */
+    FINDING, /* in the import system, called from outside */
+    INSIDE,  /* in the code of a module that is imported, or below it */
+};
+
 void cunei_imports_fini(struct cunei_imports *imports)
 {
     cunei_tree_free(imports->tree);
     cunei_tree_free(imports->modules);
     free(imports->moved_ns);
     free(imports->is_system);
-    free(imports->places);
     free(imports->packages);
     *imports = (struct cunei_imports){0};
 }
@@ -51,13 +57,11 @@ static int compare_packages(const void *a, const void *b)
     return order != 0 ? order : one->size < two->size ? -1 : one->size > two->size;
 }
 
-static enum cunei_import_place place_of(enum cunei_import_place caller, bool is_system,
-                                        bool is_module)
+static enum place place_of(enum place caller, bool is_system, bool is_module)
 {
-    if (caller == CUNEI_IMPORT_INSIDE || (caller == CUNEI_IMPORT_FINDING && is_module))
-        return CUNEI_IMPORT_INSIDE;
-    return caller == CUNEI_IMPORT_FINDING || is_system ? CUNEI_IMPORT_FINDING
-                                                       : CUNEI_IMPORT_OUTSIDE;
+    if (caller == INSIDE || (caller == FINDING && is_module))
+        return INSIDE;
+    return caller == FINDING || is_system ? FINDING : OUTSIDE;
 }
 
 /* Parents have lower numbers than their children. */
@@ -65,10 +69,10 @@ static int add_packages(struct cunei_imports *imports,
                         const struct cunei_analysis *analysis,
                         const struct cunei_tree *tree)
 {
-    enum cunei_import_place *places = imports->places;
+    enum place *places = calloc(tree->count, sizeof(*places));
     uint64_t *totals = calloc(tree->count, sizeof(*totals));
     size_t capacity = 0;
-    int rc = totals ? 0 : -ENOMEM;
+    int rc = places && totals ? 0 : -ENOMEM;
 
     for (uint32_t i = tree->count - 1; rc == 0 && i > 0; i--) {
         totals[i] += tree->nodes[i].self + tree->nodes[i].gap;
@@ -78,17 +82,18 @@ static int add_packages(struct cunei_imports *imports,
         uint32_t slot = tree->nodes[i].slot;
         const struct cunei_function *function =
             slot > 0 ? &analysis->functions.items[slot - 1] : NULL;
-        enum cunei_import_place caller = places[tree->nodes[i].parent];
+        enum place caller = places[tree->nodes[i].parent];
         places[i] = place_of(caller, imports->is_system[slot],
                              function && cunei_is_imported_module(function));
-        if (caller == CUNEI_IMPORT_OUTSIDE && places[i] == CUNEI_IMPORT_FINDING)
+        if (caller == OUTSIDE && places[i] == FINDING)
             imports->total_ns += totals[i];
-        if (caller == CUNEI_IMPORT_FINDING && places[i] == CUNEI_IMPORT_INSIDE)
+        if (caller == FINDING && places[i] == INSIDE)
             rc = add_package(imports, &capacity, function->module, totals[i]);
     }
     if (rc == 0 && imports->package_count > 1)
         qsort(imports->packages, imports->package_count, sizeof(*imports->packages),
               compare_packages);
+    free(places);
     free(totals);
     return rc;
 }
@@ -135,8 +140,7 @@ int cunei_imports_init(struct cunei_imports *imports,
     *imports = (struct cunei_imports){0};
     imports->moved_ns = calloc(slot_count, sizeof(*imports->moved_ns));
     imports->is_system = calloc(slot_count, sizeof(*imports->is_system));
-    imports->places = calloc(tree->count, sizeof(*imports->places));
-    int rc = folds && imports->moved_ns && imports->is_system && imports->places
+    int rc = folds && imports->moved_ns && imports->is_system
                  ? fold(imports, analysis, tree, folds)
                  : -ENOMEM;
     free(folds);

@@ -10,13 +10,6 @@
 struct cunei_analysis;
 struct cunei_tree;
 
-/* Where a node of a call tree is. */
-enum cunei_import_place {
-    CUNEI_IMPORT_OUTSIDE, /* of all imports */
-    CUNEI_IMPORT_FINDING, /* in the import system, called from outside */
-    CUNEI_IMPORT_INSIDE,  /* in the code of a module that is imported, or below it */
-};
-
 /* A package that functions outside of all imports imported, with what it imported. */
 struct cunei_imported_package {
     const char *name; /* borrowed: of a module, of which it is the first `size` bytes */
@@ -32,8 +25,7 @@ struct cunei_imports {
     struct cunei_tree *modules; /* of it only the code of modules */
     uint64_t *moved_ns; /* by slot of the tree: self time that the import system had */
     bool *is_system;    /* by slot: it is a function of the import system */
-    enum cunei_import_place *places;         /* by node of the tree that was given */
-    uint64_t total_ns;                       /* of all imports */
+    uint64_t total_ns;  /* of all imports */
     struct cunei_imported_package *packages; /* by total, the longest first */
     size_t package_count;
 };

@@ -4,43 +4,51 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "analysis/imports.h"
 #include "model/facts/call_tree.h"
+#include "model/facts/import_system.h"
 #include "wire/user_event.h"
 
-/* A region is part of the function that it is in. */
-static bool is_function(const struct cunei_analysis *analysis, uint32_t slot)
-{
-    return slot > 0 && cunei_definition_of(&analysis->functions.items[slot - 1]) ==
-                           CUNEI_DEFINITION_FUNCTION;
-}
+/* What a node means for the time below it. */
+enum kind {
+    OTHER,   /* it belongs to its caller */
+    OWN,     /* a function of the project */
+    MODULE,  /* code of the project's that runs when it is imported */
+    IMPORTS, /* the import system, and code of modules of libraries */
+};
 
-/* The slot of the function that the time at a place is counted for; 0: none. */
-static uint32_t owner_of(enum cunei_import_place place, uint32_t slot, bool is_own,
-                         uint32_t caller)
+static enum kind kind_of(const struct cunei_analysis *analysis, uint32_t slot,
+                         const bool *is_own)
 {
-    if (place == CUNEI_IMPORT_FINDING)
-        return 0;
-    if (is_own)
-        return slot;
-    return place == CUNEI_IMPORT_OUTSIDE ? caller : 0;
+    if (slot == 0)
+        return OTHER;
+    const struct cunei_function *function = &analysis->functions.items[slot - 1];
+    /* A region is part of the function that it is in. */
+    if (cunei_definition_of(function) != CUNEI_DEFINITION_FUNCTION)
+        return OTHER;
+    if (cunei_is_imported_module(function))
+        return is_own[slot] ? MODULE : IMPORTS;
+    if (cunei_is_import_system(function))
+        return IMPORTS;
+    return is_own[slot] ? OWN : OTHER;
 }
 
 /* Parents have lower numbers than their children. */
 uint64_t *cunei_own_times(const struct cunei_analysis *analysis,
-                          const struct cunei_tree *tree,
-                          const struct cunei_imports *imports, const bool *is_own)
+                          const struct cunei_tree *tree, const bool *is_own)
 {
     uint64_t *times = calloc((size_t)analysis->functions.count + 1, sizeof(*times));
+    /* Whose time that of each node is, by slot, and that of what it calls; 0: none. */
     uint32_t *owners = calloc(tree->count, sizeof(*owners));
 
     for (uint32_t i = 1; times && owners && i < tree->count; i++) {
         const struct cunei_node *node = &tree->nodes[i];
-        owners[i] = owner_of(imports->places[i], node->slot,
-                             is_function(analysis, node->slot) && is_own[node->slot],
-                             owners[node->parent]);
-        if (owners[i] > 0)
-            times[owners[i]] += node->self + node->gap;
+        enum kind kind = kind_of(analysis, node->slot, is_own);
+        uint32_t owner = kind == OWN || kind == MODULE ? node->slot
+                         : kind == OTHER               ? owners[node->parent]
+                                                       : 0;
+        owners[i] = kind == MODULE ? 0 : owner;
+        if (owner > 0)
+            times[owner] += node->self + node->gap;
     }
     if (!owners) {
         free(times);

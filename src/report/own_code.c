@@ -93,7 +93,7 @@ int cunei_report_print_own_code(const struct cunei_report *report, uint32_t firs
         return 0;
     uint64_t *times = cunei_own_times(
         report->analysis, report->working ? report->working : report->analysis->tree,
-        &report->imports, report->project.is_own);
+        report->project.is_own);
     if (!times)
         return -ENOMEM;
     unsigned count = find_longest(report, times, longest);

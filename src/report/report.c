@@ -13,7 +13,6 @@
 #include "report/shown_functions.h"
 #include "report/shown_tree.h"
 #include "report/title.h"
-#include "trace/directory/project.h"
 
 /* What takes so much memory that JSON has it only where it is asked for. */
 #define COSTLY (CUNEI_REPORT_NEEDS_TREE | CUNEI_REPORT_NEEDS_EDGES)
@@ -130,15 +129,6 @@ struct cunei_analysis_options cunei_report_wanted(
     };
 }
 
-static const char *find_project(const struct cunei_analysis *analysis)
-{
-    const char *folder = NULL;
-
-    for (size_t i = 0; i < analysis->process_count && !folder; i++)
-        folder = cunei_project_folder(analysis->processes[i].process);
-    return folder;
-}
-
 int cunei_report_print_sum(const struct cunei_analysis *analysis,
                            const struct cunei_report_options *wanted, FILE *out,
                            struct cunei_trace_error *error)
@@ -157,7 +147,7 @@ int cunei_report_print_sum(const struct cunei_analysis *analysis,
         .is_own = is_own(&options),
     };
 
-    options.patterns.project = find_project(analysis);
+    options.patterns.project = cunei_analysis_project(analysis);
     int rc = print_all(&report);
     if (rc == 0 && analysis->damage_count > 0) {
         *error = analysis->damages[0];

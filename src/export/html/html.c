@@ -66,8 +66,8 @@ static int put_functions(struct cunei_html *html)
     static const struct cunei_analysis_function none = {0};
     const struct cunei_analysis *analysis = &html->analysis;
     struct cunei_buffer *out = &html->page.text;
-    struct cunei_patterns project = {0};
-    int rc = cunei_patterns_add(&project, true, "in-project:", NULL, 0);
+    struct cunei_patterns project = {.project = cunei_analysis_project(analysis)};
+    int rc = cunei_patterns_add(&project, true, CUNEI_PATTERN_PROJECT, NULL, 0);
 
     cunei_buffer_append_text(out, ",\n\"functions\":[");
     for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {

@@ -113,3 +113,47 @@ def test_the_slow_loop_is_in_the_first_view(cunei, browser, name):
         )
         assert y < 860, (width, y)
         assert browser.errors == []
+
+
+BUSY = """\
+import json.tool
+
+def pick(rows, i):
+    return sum(rows[:i]) + sum(rows[i:])
+
+def busy():
+    return sum(i * i for i in range(300_000))
+"""
+BURIED = """\
+import engine
+
+def handle(rows):
+    return [engine.pick(rows, i) for i in range(len(rows))]
+
+def start():
+    return handle(list(range(200)))
+
+engine.busy()
+start()
+"""
+
+
+def test_what_is_behind_libraries_is_on_the_first_card(cunei, browser):
+    cunei.write("shop/pyproject.toml", "")
+    cunei.write("shop/site-packages/engine.py", BUSY)
+    cunei.write("shop/main.py", BURIED)
+    path = {"PYTHONPATH": str(cunei.folder / "shop/site-packages")}
+    done = cunei("record", "-q", "-o", "trace", "shop/main.py", env=path)
+    assert done.returncode == 0, done.stderr
+
+    browser.errors.clear()
+    browser.resize(700, 900)
+    browser.open(export(cunei, "html"))
+    browser.settle()
+    cards = browser.run(
+        "[...document.querySelectorAll('.card')].map((card) =>"
+        " [card.querySelector('b').textContent, card.classList.contains('own')])"
+    )
+    assert [name for name, is_own in cards if is_own] == ["<module>", "handle"], cards
+    assert cards[0][1] and cards[1][1] and not cards[2][1], cards
+    assert browser.errors == []

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/imports.h"
 #include "analysis/own_time.h"
 #include "model/facts/call_tree.h"
 
@@ -40,7 +39,6 @@ static const bool is_own[COUNT] = {
 struct fixture {
     struct cunei_analysis analysis;
     struct cunei_tree *tree;
-    struct cunei_imports imports;
     uint64_t *times;
 };
 
@@ -56,17 +54,13 @@ static void measure(struct fixture *fixture, const uint32_t (*path)[2], unsigned
         node = cunei_tree_child(fixture->tree, node, path[i][0]);
         fixture->tree->nodes[node].self = path[i][1];
     }
-    assert_int_equal(
-        cunei_imports_init(&fixture->imports, &fixture->analysis, fixture->tree), 0);
-    fixture->times =
-        cunei_own_times(&fixture->analysis, fixture->tree, &fixture->imports, is_own);
+    fixture->times = cunei_own_times(&fixture->analysis, fixture->tree, is_own);
     assert_non_null(fixture->times);
 }
 
 static void clean(struct fixture *fixture)
 {
     free(fixture->times);
-    cunei_imports_fini(&fixture->imports);
     cunei_tree_free(fixture->tree);
 }
 
