@@ -55,10 +55,16 @@ const calls = {
         });
         if (shown.scope) this.takeScope();
         this.waited = this.waiting.reduce((sum, f) => sum + f.own, 0);
-        const threads = shown.scope
-            ? this.whole.self.reduce((sum, self) => sum + self, 0)
-            : data.threads_ns;
-        this.base = Math.max(1, threads - (shown.waiting ? 0 : this.waited));
+        this.base = Math.max(1, this.findBase());
+    },
+    // What shares are of: the time in which threads worked, or all of their time.
+    findBase() {
+        if (shown.scope)
+            return (
+                this.whole.self.reduce((sum, self) => sum + self, 0) -
+                (shown.waiting ? 0 : this.waited)
+            );
+        return shown.waiting ? data.threads_ns : data.working_ns;
     },
     // With all functions, for callers and callees.
     get whole() {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The function with a planted slow loop is in the first view of the page."""
 
+import json
+
 import pytest
 from browser import EXECUTABLE, MISSING, Browser
 from exported import export
@@ -157,3 +159,36 @@ def test_what_is_behind_libraries_is_on_the_first_card(cunei, browser):
     assert [name for name, is_own in cards if is_own] == ["<module>", "handle"], cards
     assert cards[0][1] and cards[1][1] and not cards[2][1], cards
     assert browser.errors == []
+
+
+BLOCKED = """\
+import threading
+
+gate = threading.Lock()
+
+def sit():
+    with gate:
+        pass
+
+def work():
+    return sum(i * i for i in range(300_000))
+
+gate.acquire()
+for i in range(3):
+    threading.Thread(target=sit, daemon=True).start()
+work()
+"""
+
+
+def test_shares_are_those_of_the_report(cunei, browser):
+    cunei.write("main.py", BLOCKED)
+    done = cunei("record", "-q", "-o", "trace", "main.py")
+    assert done.returncode == 0, done.stderr
+    browser.open(export(cunei, "html"))
+    browser.settle()
+
+    report = json.loads(cunei("report", "trace", "--json").stdout)
+    working = report["working_ns"]
+
+    assert abs(browser.run("calls.base") - working) <= working / 100
+    assert working < report["threads_ns"] / 2
