@@ -125,9 +125,11 @@ static void put_name(const struct row *row, struct cunei_buffer *cell)
         cunei_report_name(row->report, row->index, cell);
 }
 
+/* All modules of a package are in no one place. */
 static void put_place(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_report_place(row->report, row->index, cell);
+    if (!row->report->shown.is_package[row->index])
+        cunei_report_place(row->report, row->index, cell);
 }
 
 /* file:line is what people look for: it is the last column to go, and the numbers of
