@@ -124,6 +124,11 @@ def pick(rows, i):
     return sum(rows[:i]) + sum(rows[i:])
 
 def busy():
+    for i in range(9):
+        try:
+            raise ValueError(i)
+        except ValueError:
+            pass
     return sum(i * i for i in range(300_000))
 """
 BURIED = """\
@@ -133,10 +138,14 @@ def handle(rows):
     return [engine.pick(rows, i) for i in range(len(rows))]
 
 def start():
-    return handle(list(range(200)))
+    return handle(list(range(2000)))
 
 engine.busy()
 start()
+try:
+    {}["missing"]
+except KeyError:
+    pass
 """
 
 
@@ -156,8 +165,12 @@ def test_what_is_behind_libraries_is_on_the_first_card(cunei, browser):
         "[...document.querySelectorAll('.card')].map((card) =>"
         " [card.querySelector('b').textContent, card.classList.contains('own')])"
     )
-    assert [name for name, is_own in cards if is_own] == ["<module>", "handle"], cards
+    assert {name for name, is_own in cards if is_own} == {"<module>", "handle"}, cards
     assert cards[0][1] and cards[1][1] and not cards[2][1], cards
+    rows = browser.run(
+        "[...details.exceptions().querySelectorAll('tr')].map((row) => row.innerText)"
+    )
+    assert "KeyError" in rows[1] and "<module>" in rows[1], rows
     assert browser.errors == []
 
 

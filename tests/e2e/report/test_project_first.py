@@ -131,7 +131,7 @@ def test_the_modules_of_a_library_share_a_row(cunei):
     data = json.loads(cunei("report", "trace", "--json").stdout)
 
     (row,) = [line for line in text.splitlines() if " import shelf" in line]
-    assert re.search(r" 3 +– +– +– +– +import shelf +shelf/__init__.py:1$", row), row
+    assert re.search(r" 3 +– +– +– +– +import shelf$", row), row
     for name in "import own ", "import own.part ":
         assert f" {name}" in text
     assert " import shelf.low " in chosen
@@ -298,7 +298,7 @@ def handle(rows):
     return [engine.pick(rows, i) for i in range(len(rows))]
 
 engine.busy()
-handle(list(range(200)))
+handle(list(range(2000)))
 """
 BUSY = """\
 import json.tool
