@@ -37,6 +37,7 @@ CASES = {
     "report-library-own": ("report library --only-project", 80),
     "report-library-own-json": ("report library --only-project --json --tree", 80),
     "report-library-tree": ("report library --tree", 80),
+    "report-library-tree-narrow": ("report library --tree", 60),
     "report-library-tree-wide": ("report library --tree", 160),
     "report-library-tree-whole": ("report library --tree --no-fold --idle", 80),
     "report-library-tree-own": ("report library --tree --only-project", 80),
