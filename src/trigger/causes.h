@@ -16,11 +16,6 @@
 
 struct cunei_trigger_firing;
 
-struct cunei_caused {
-    char *folder; /* owned: of the process in the trace */
-    struct cunei_cause cause;
-};
-
 struct cunei_causes {
     struct cunei_caused *items; /* owned */
     size_t count;

@@ -28,6 +28,12 @@ struct cunei_cause {
     char *thread_name; /* "": it has none */
 };
 
+/* A cause, and in which process of a trace. */
+struct cunei_caused {
+    char *folder; /* owned: of the process */
+    struct cunei_cause cause;
+};
+
 /* Append the line, with its key and line break. */
 void cunei_cause_format(const struct cunei_cause *cause, struct cunei_buffer *out);
 

@@ -2,10 +2,13 @@
 #include "cmd/record/trigger_options.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
 #include "cmd/common/message.h"
+#include "trigger/kind.h"
+#include "wire/event_class.h"
 
 #define VALUE(field) .offset = offsetof(struct cunei_trigger_options, field)
 
@@ -66,6 +69,24 @@ int cunei_trigger_options_check(struct cunei_trigger_options *options)
     if (status == CUNEI_OPTIONS_CONTINUE && options->directory && !*options->directory)
         status = cunei_cmd_usage("--snapshot-dir needs the name of a directory");
     return status;
+}
+
+int cunei_trigger_options_check_instrumenter(
+    const struct cunei_trigger_options *options, enum cunei_instrumenter instrumenter)
+{
+    for (size_t i = 0; i < options->triggers.count; i++) {
+        const struct cunei_trigger *trigger = &options->triggers.items[i];
+        bool is_of_calls = trigger->kind->call || trigger->kind->busy;
+        bool is_of_exceptions = trigger->kind->event_class == CUNEI_CLASS_EXCEPTION;
+        if ((instrumenter == CUNEI_INSTRUMENTER_NONE &&
+             (is_of_calls || is_of_exceptions)) ||
+            (instrumenter == CUNEI_INSTRUMENTER_PROFILE && is_of_exceptions))
+            return cunei_cmd_usage("--trigger %s cannot fire with --instrumenter %s, "
+                                   "which records no %s; leave out one of them",
+                                   trigger->text, cunei_instrumenter_name(instrumenter),
+                                   is_of_calls ? "calls" : "exceptions");
+    }
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 void cunei_trigger_options_fini(struct cunei_trigger_options *options)

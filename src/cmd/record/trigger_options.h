@@ -7,6 +7,7 @@
 #define CUNEI_CMD_RECORD_TRIGGER_OPTIONS_H
 
 #include "cmd/common/options.h"
+#include "python/instrumenter.h"
 #include "trigger/limits.h"
 #include "trigger/triggers.h"
 
@@ -30,6 +31,10 @@ extern const struct cunei_option cunei_trigger_option_limits[];
 
 /* Parse the triggers: CUNEI_OPTIONS_CONTINUE, or the exit status after a message. */
 int cunei_trigger_options_check(struct cunei_trigger_options *options);
+
+/* Whether the hook records what they look at; returns as above. */
+int cunei_trigger_options_check_instrumenter(
+    const struct cunei_trigger_options *options, enum cunei_instrumenter instrumenter);
 void cunei_trigger_options_fini(struct cunei_trigger_options *options);
 
 #endif
