@@ -2,6 +2,7 @@
 #include "text/cause_words.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/buffer.h"
@@ -18,25 +19,8 @@ void cunei_cause_words_format_place(const struct cunei_cause *cause,
         cunei_buffer_format(out, ", line %" PRIu32, cause->line);
 }
 
-void cunei_cause_words_format(const struct cunei_cause *cause, struct cunei_buffer *out)
-{
-    cunei_buffer_format(out, "%s: %s", cause->trigger, cause->what);
-    if (cause->function[0]) {
-        cunei_buffer_append_text(out, " in ");
-        cunei_cause_words_format_place(cause, out);
-    }
-    if (cause->thread_name[0])
-        cunei_buffer_format(out, ", in thread %s", cause->thread_name);
-    else if (cause->thread > 0)
-        cunei_buffer_format(out, ", in thread %" PRIu32, cause->thread);
-    if (cause->count > 1) {
-        cunei_buffer_append_text(out, ", and ");
-        cunei_format_count(out, cause->count - 1);
-        cunei_buffer_append_text(out, cause->count > 2 ? " more times" : " more time");
-    }
-}
-
-void cunei_cause_words_format_time(uint64_t wall_ns, struct cunei_buffer *out)
+/* The time of day, in the local time zone, to the millisecond. */
+static void put_time(uint64_t wall_ns, struct cunei_buffer *out)
 {
     time_t seconds = (time_t)(wall_ns / CUNEI_NS_PER_S);
     struct tm local = {0};
@@ -44,8 +28,37 @@ void cunei_cause_words_format_time(uint64_t wall_ns, struct cunei_buffer *out)
 
     (void)localtime_r(&seconds, &local);
     if (strftime(text, sizeof(text), "%T", &local) > 0)
-        cunei_buffer_format(out, "%s.%03u", text,
+        cunei_buffer_format(out, ", at %s.%03u", text,
                             (unsigned)(wall_ns % CUNEI_NS_PER_S / CUNEI_NS_PER_MS));
+}
+
+static void put_thread(const struct cunei_cause *cause, uint32_t pid,
+                       struct cunei_buffer *out)
+{
+    bool has_thread = cause->thread_name[0] || cause->thread > 0;
+
+    if (cause->thread_name[0])
+        cunei_buffer_format(out, ", thread %s", cause->thread_name);
+    else if (has_thread)
+        cunei_buffer_format(out, ", thread %" PRIu32, cause->thread);
+    if (pid > 0)
+        cunei_buffer_format(out, "%s process %" PRIu32, has_thread ? " of" : ",", pid);
+}
+
+void cunei_cause_words_format(const struct cunei_cause *cause, uint32_t pid,
+                              struct cunei_buffer *out)
+{
+    cunei_buffer_format(out, "%s: %s", cause->trigger, cause->what);
+    if (cause->function[0]) {
+        cunei_buffer_append_text(out, " in ");
+        cunei_cause_words_format_place(cause, out);
+    }
+    put_thread(cause, pid, out);
+    put_time(cause->time_ns, out);
+    if (cause->count > 1) {
+        cunei_buffer_append_text(out, ", and ");
+        cunei_format_several(out, cause->count - 1, "more time");
+    }
 }
 
 static void put_text_or_null(struct cunei_json *json, const char *key, const char *text)

@@ -36,6 +36,7 @@ int cunei_causes_add(struct cunei_causes *causes,
         return -ENOMEM;
     struct cunei_caused *added = &causes->items[causes->count];
     added->folder = strdup(folder);
+    added->pid = firing->process->metadata.pid;
     int rc = added->folder ? cunei_cause_copy(&added->cause, firing->cause) : -ENOMEM;
     if (rc < 0)
         free(added->folder);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct cunei_buffer;
+struct cunei_function;
 struct cunei_trigger;
 
 /* What has fired. */
@@ -23,6 +24,9 @@ struct cunei_trigger_place {
     /* A name that a trigger compared, and that may be meant by it. */
     void (*offer)(struct cunei_trigger_place *place,
                   const struct cunei_trigger *trigger, const char *name);
+    /* A function by id; NULL: it is not known. */
+    const struct cunei_function *(*find)(const struct cunei_trigger_place *place,
+                                         uint32_t id);
     uint32_t function; /* the innermost one that is open; 0: none is known */
 };
 

@@ -75,6 +75,14 @@ static void offer(struct cunei_trigger_place *place,
                                   (size_t)(trigger - thread->triggers->items), name);
 }
 
+static const struct cunei_function *find(const struct cunei_trigger_place *place,
+                                         uint32_t id)
+{
+    const struct cunei_watch_thread *thread = (const void *)place;
+
+    return cunei_trace_function(thread->process, id);
+}
+
 static uint64_t ticks_ns(const struct cunei_watch_thread *thread, uint64_t ticks)
 {
     return cunei_ticks_ns(ticks, thread->process->metadata.frequency);
@@ -212,9 +220,10 @@ struct cunei_watch_thread *cunei_watch_thread_new(
 
     if (!thread)
         return NULL;
-    *thread = (struct cunei_watch_thread){.place = {.fire = fire, .offer = offer},
-                                          .triggers = triggers,
-                                          .listener = listener};
+    *thread = (struct cunei_watch_thread){
+        .place = {.fire = fire, .offer = offer, .find = find},
+        .triggers = triggers,
+        .listener = listener};
     thread->walk = cunei_walk_new(take_step, thread, (struct cunei_id_kinds){0});
     if (thread->walk)
         return thread;

@@ -30,7 +30,8 @@ struct cunei_cause {
 
 /* A cause, and in which process of a trace. */
 struct cunei_caused {
-    char *folder; /* owned: of the process */
+    char *folder; /* owned: of the process … */
+    uint32_t pid; /* … and its number */
     struct cunei_cause cause;
 };
 

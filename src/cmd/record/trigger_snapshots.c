@@ -40,15 +40,13 @@ static void say(const struct cunei_trigger_snapshots *snapshots,
     cunei_buffer_fini(sentence);
 }
 
-/* What made it, each with its time. */
+/* What made it. */
 static void put_causes(const struct cunei_causes *causes, struct cunei_buffer *out)
 {
     for (size_t i = 0; i < causes->count; i++) {
-        const struct cunei_cause *cause = &causes->items[i].cause;
+        const struct cunei_caused *caused = &causes->items[i];
         cunei_buffer_append_text(out, i ? "; " : "");
-        cunei_cause_words_format(cause, out);
-        cunei_buffer_append_text(out, ", at ");
-        cunei_cause_words_format_time(cause->time_ns, out);
+        cunei_cause_words_format(&caused->cause, caused->pid, out);
     }
 }
 
