@@ -30,6 +30,9 @@ struct cunei_trigger_watch {
     struct process *processes;        /* owned: by index in the trace */
     size_t process_count;
     uint64_t functions[CUNEI_TRIGGERS_MAX]; /* that each trigger looks at */
+    uint64_t since_ns;                      /* what was before does not fire … */
+    char **past; /* … nor the ends of processes in these folders; owned */
+    size_t past_count;
     bool has_lag, has_ends;
     unsigned polls; /* since the last end of a process */
 };
@@ -78,8 +81,40 @@ void cunei_trigger_watch_close(struct cunei_trigger_watch *watch)
     for (size_t i = 0; i < watch->process_count; i++)
         end_threads(&watch->processes[i]);
     free(watch->processes);
+    for (size_t i = 0; i < watch->past_count; i++)
+        free(watch->past[i]);
+    free(watch->past);
     cunei_trace_follow_close(watch->trace);
     free(watch);
+}
+
+static int note_past(void *context, const struct cunei_trace_process *process)
+{
+    struct cunei_trigger_watch *watch = context;
+
+    if (!CUNEI_VECTOR_RESERVE_ONE(watch->past, watch->past_count))
+        return -ENOMEM;
+    char *path = strdup(process->path);
+    if (!path)
+        return -ENOMEM;
+    watch->past[watch->past_count++] = path;
+    return 0;
+}
+
+int cunei_trigger_watch_skip(struct cunei_trigger_watch *watch, uint64_t now_ns)
+{
+    watch->since_ns = now_ns;
+    return cunei_process_ends_read(cunei_trace_follow_trace(watch->trace)->path,
+                                   note_past, watch);
+}
+
+static bool is_past(const struct cunei_trigger_watch *watch, const char *path)
+{
+    for (size_t i = 0; i < watch->past_count; i++) {
+        if (strcmp(watch->past[i], path) == 0)
+            return true;
+    }
+    return false;
 }
 
 static int reserve_processes(struct cunei_trigger_watch *watch, size_t count)
@@ -168,6 +203,7 @@ static int read_part(void *context, const struct cunei_trace_part *part)
         return rc;
     thread->process = process;
     thread->functions = functions;
+    thread->since_ns = watch->since_ns;
     return cunei_watch_thread_read(thread, part);
 }
 
@@ -220,7 +256,9 @@ static int look_at_end(void *context, const struct cunei_trace_process *ended)
         if (!ends->is_last && !cunei_process_end_is_known(ended))
             return 0;
         process->is_done = true;
-        return cunei_process_end_look(ended, watch->triggers, &watch->listener);
+        return is_past(watch, ended->path)
+                   ? 0
+                   : cunei_process_end_look(ended, watch->triggers, &watch->listener);
     }
     return 0;
 }

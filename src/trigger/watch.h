@@ -33,6 +33,10 @@ int cunei_trigger_watch_open(struct cunei_trigger_watch **watch, const char *pat
                              const struct cunei_trigger_listener *listener,
                              struct cunei_trace_error *error);
 
+/* Before the first poll: what was before the wall clock `now_ns` does not fire, nor the
+ * ends of processes that do not run any more.  -ENOMEM. */
+int cunei_trigger_watch_skip(struct cunei_trigger_watch *watch, uint64_t now_ns);
+
 /* As cunei_trace_follow_poll. */
 int cunei_trigger_watch_poll(struct cunei_trigger_watch *watch);
 

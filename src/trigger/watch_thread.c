@@ -40,12 +40,15 @@ static void fire(struct cunei_trigger_place *place, const struct cunei_trigger *
                  const struct cunei_trigger_finding *finding)
 {
     struct cunei_watch_thread *thread = thread_of(place);
+    uint64_t time_ns = cunei_metadata_wall_ns(&thread->process->metadata, thread->now);
     struct cunei_buffer function = {0}, what = {0};
 
+    if (time_ns < thread->since_ns)
+        return;
     format_name(thread, finding->function, &function);
     cunei_buffer_append_text(&what, finding->what);
     const struct cunei_cause cause = {
-        .time_ns = cunei_metadata_wall_ns(&thread->process->metadata, thread->now),
+        .time_ns = time_ns,
         .value = finding->value,
         .count = 1,
         .thread = thread->tid,

@@ -38,6 +38,7 @@ struct cunei_watch_thread {
     struct cunei_walk *walk;                   /* owned */
     bool has_begun;                            /* something of the packet was read */
     struct cunei_loop_lag loop;
+    uint64_t since_ns;  /* what was before, on the wall clock, does not fire */
     uint64_t now;       /* tick of the step that is looked at */
     bool has_fired_lag; /* for the busy time that is not over */
     uint32_t tid, serial;
