@@ -35,7 +35,7 @@ static void print_help(FILE *to)
                   "Record every call of a Python program, and analyze the recording.\n"
                   "\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        (void)fprintf(to, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+        (void)fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
     (void)fprintf(
         to, "\n"
             "  cunei run app.py              run it, then show where the time went\n"

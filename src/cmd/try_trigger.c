@@ -36,6 +36,7 @@ struct values {
 };
 
 struct firing {
+    size_t number; /* in the order in which they were found */
     size_t trigger;
     uint32_t pid;
     struct cunei_cause cause; /* owned */
@@ -60,7 +61,8 @@ struct trial {
 static void note_firing(void *context, const struct cunei_trigger_firing *firing)
 {
     struct trial *trial = context;
-    struct firing kept = {.trigger = firing->trigger,
+    struct firing kept = {.number = trial->count,
+                          .trigger = firing->trigger,
                           .pid = firing->process->metadata.pid};
 
     trial->tallies[firing->trigger].fired++;
@@ -95,7 +97,7 @@ static int compare_firings(const void *left, const void *right)
 
     if (a->cause.time_ns != b->cause.time_ns)
         return a->cause.time_ns < b->cause.time_ns ? -1 : 1;
-    return a->trigger < b->trigger ? -1 : a->trigger > b->trigger;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 /* The end of the firings that would be causes of one snapshot, from `first` on. */
@@ -173,8 +175,9 @@ static void add_row(const struct trial *trial, struct cunei_table *table,
     cunei_format_duration(
         cunei_table_cell(table, CUNEI_INK_PLAIN),
         cause->time_ns > trial->begin_ns ? cause->time_ns - trial->begin_ns : 0);
-    cunei_terminal_text(cunei_table_cell(table, CUNEI_INK_DIM), cause->trigger,
-                        SIZE_MAX);
+    struct cunei_buffer *trigger = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (trial->values->trigger.triggers.count > 1)
+        cunei_terminal_text(trigger, cause->trigger, SIZE_MAX);
     struct cunei_buffer *count = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (times > 1)
         cunei_format_count(count, times);
@@ -301,7 +304,11 @@ static int print_json(const struct trial *trial)
     return cunei_json_end(&json);
 }
 
-/* Triggers that never fired, where the recording has nothing that they look at. */
+/*
+ * Triggers that never fired, where the recording has nothing that they look at.  A
+ * function that was not called is a wrong pattern; an exception that was not raised is
+ * an answer.
+ */
 static int note_unmatched(struct trial *trial, const struct cunei_trigger_watch *watch)
 {
     const struct cunei_triggers *triggers = &trial->values->trigger.triggers;
@@ -309,13 +316,18 @@ static int note_unmatched(struct trial *trial, const struct cunei_trigger_watch 
     int status = EXIT_SUCCESS;
 
     for (size_t i = 0; i < triggers->count; i++) {
+        const struct cunei_trigger *trigger = &triggers->items[i];
         cunei_buffer_clear(&sentence);
-        if (trial->tallies[i].fired == 0 &&
-            cunei_suggest_trigger(
-                &triggers->items[i], cunei_trigger_watch_functions(watch, i),
-                &trial->tallies[i].names, cunei_trigger_watch_trace(watch), trial->path,
-                &sentence))
+        if (trial->tallies[i].fired > 0 ||
+            !cunei_suggest_trigger(trigger, cunei_trigger_watch_functions(watch, i),
+                                   &trial->tallies[i].names,
+                                   cunei_trigger_watch_trace(watch), trial->path,
+                                   &sentence))
+            continue;
+        if (trigger->kind->matches)
             status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&sentence));
+        else
+            cunei_cmd_note("%s", cunei_buffer_text(&sentence));
     }
     cunei_buffer_fini(&sentence);
     return status;

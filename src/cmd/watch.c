@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/common/follow_wait.h"
@@ -38,9 +40,13 @@ struct values {
 
 static void print_sentence(void *context, const char *sentence)
 {
+    struct cunei_buffer line = {0};
+
     (void)context;
-    (void)printf("%s\n", sentence);
+    cunei_text_show(&line, sentence, strlen(sentence));
+    (void)printf("%s\n", cunei_buffer_text(&line));
     (void)fflush(stdout);
+    cunei_buffer_fini(&line);
 }
 
 /* Until the recording ends, or a signal comes. */

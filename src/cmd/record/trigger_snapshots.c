@@ -22,6 +22,9 @@
 
 #define PRIVATE_MODE 0700
 
+/* Of a sentence; the snapshot has all. */
+#define CAUSES_SHOWN 4u
+
 void cunei_trigger_snapshots_fired(void *context,
                                    const struct cunei_trigger_firing *firing)
 {
@@ -43,11 +46,13 @@ static void say(const struct cunei_trigger_snapshots *snapshots,
 /* What made it. */
 static void put_causes(const struct cunei_causes *causes, struct cunei_buffer *out)
 {
-    for (size_t i = 0; i < causes->count; i++) {
+    for (size_t i = 0; i < causes->count && i < CAUSES_SHOWN; i++) {
         const struct cunei_caused *caused = &causes->items[i];
         cunei_buffer_append_text(out, i ? "; " : "");
         cunei_cause_words_format(&caused->cause, caused->pid, out);
     }
+    if (causes->count > CAUSES_SHOWN)
+        cunei_buffer_format(out, "; and %zu more", causes->count - CAUSES_SHOWN);
 }
 
 static void say_made(const struct cunei_trigger_snapshots *snapshots, const char *shown)
