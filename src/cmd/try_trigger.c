@@ -248,7 +248,7 @@ static int print_text(const struct trial *trial)
     struct cunei_buffer text = {0};
 
     int rc = print_triggers(trial, &style);
-    cunei_buffer_append_text(&text, "together ");
+    cunei_buffer_append_text(&text, "in all ");
     cunei_format_several(&text, trial->snapshots, "snapshot");
     (void)printf("%s\n", cunei_buffer_text(&text));
     if (rc == 0 && trial->count > 0) {

@@ -25,8 +25,8 @@
 
 #define INTERVAL_NS (100 * CUNEI_NS_PER_MS)
 
-/* Where processors are scarce, the program gets thirty times as much of them. */
-#define LOW_PRIORITY 15
+/* Where processors are scarce, the program gets nine times as much of them. */
+#define LOW_PRIORITY 10
 
 struct cunei_trigger_follower {
     struct cunei_trigger_snapshots snapshots;
