@@ -6,6 +6,7 @@
 
 #include "analysis/analyzer.h"
 #include "base/pattern.h"
+#include "report/causes.h"
 #include "report/notes.h"
 #include "report/report_json.h"
 #include "report/section.h"
@@ -90,6 +91,8 @@ static int print_text(struct cunei_report *report, struct cunei_report_rows *row
     size_t index = choose_section(report);
     int rc = cunei_report_print_title(report);
 
+    if (rc == 0)
+        rc = cunei_report_print_causes(report);
     if (rc < 0)
         return rc;
     (void)fputc('\n', report->out);

@@ -231,6 +231,17 @@ def run_top(cunei, trace):
         run(cunei, "top", *words, trace)
 
 
+def run_watch(cunei, trace):
+    run(cunei, "watch", trace, "--trigger", b"mark:" + WORDS[0])
+
+
+def run_try_trigger(cunei, trace):
+    triggers = ["exception:*", "slow:*>0ns", "mark:*", "crash", b"mark:" + WORDS[0]]
+    words = [word for trigger in triggers for word in ("--trigger", trigger)]
+    for more in ([], ["--json"]):
+        run(cunei, "try-trigger", trace, *words, *more)
+
+
 def run_list(cunei, trace):
     """With links by pid to each process, as they are left after a crash."""
     links = cunei.folder / f"{trace}.run" / "cunei"
@@ -259,6 +270,8 @@ READERS = {
     "info": run_info,
     "recover": run_recover,
     "snapshot": run_snapshot,
+    "watch": run_watch,
+    "try-trigger": run_try_trigger,
     "top": run_top,
     "list": run_list,
 }
@@ -266,7 +279,7 @@ OTHERS = {"run", "record", "doctor"}
 
 
 def list_commands(cunei):
-    return re.findall("^  ([a-z]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
+    return re.findall("^  ([a-z-]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
 
 
 def test_every_command_is_tested(cunei):
