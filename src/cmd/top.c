@@ -96,17 +96,21 @@ static int find_targets(struct cunei_top_targets *targets,
                         struct cunei_top_attached *attached,
                         struct cunei_top_options *options, int argc, char **argv)
 {
-    int status = check_terminal(options);
+    int status = EXIT_SUCCESS;
 
     if (!options->recording.keep && !options->recording.max_bytes)
         options->recording.keep = KEPT;
     for (int i = 0; status == EXIT_SUCCESS && i < argc; i++) {
         bool must_attach = !options->post_mortem && !options->replay &&
                            cunei_top_must_attach(argv[i]);
-        status = must_attach ? cunei_top_attach(attached, argv[i], options, targets)
-                             : cunei_top_targets_find(targets, argv[i]);
+        if (must_attach)
+            status = check_terminal(options);
+        if (status == EXIT_SUCCESS)
+            status = must_attach
+                         ? cunei_top_attach(attached, argv[i], options, targets)
+                         : cunei_top_targets_find(targets, argv[i]);
     }
-    return status;
+    return status == EXIT_SUCCESS ? check_terminal(options) : status;
 }
 
 static int watch_words(struct cunei_top_options *options,
