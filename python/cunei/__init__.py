@@ -386,7 +386,7 @@ def arm() -> None:
 
 
 def disarm() -> None:
-    """Take no more requests; a recording that ``cunei attach`` has started goes on."""
+    """Take no more requests; a recording that ``cunei attach`` has started ends."""
     probe = sys.modules.get("cunei._probe")
     if probe is not None:
         probe.disarm()

@@ -24,6 +24,9 @@
 #define FOLDERS_MAX     2
 #define PATH_SIZE       4200
 
+/* Programs that have connected to a port of ours, and were not accepted yet. */
+#define PORT_WAITING_MAX 16
+
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -208,6 +211,35 @@ int cunei_connection_open(struct cunei_connection *connection,
                              (int)process->pid, strerror(-fd));
 }
 
+static int listen_at(int fd, const struct sockaddr_un *address)
+{
+    mode_t mode = geteuid() == 0 ? 0666 : 0600;
+
+    if (fchmod(fd, mode) < 0 ||
+        bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
+        listen(fd, PORT_WAITING_MAX) < 0)
+        return -errno;
+    return 0;
+}
+
+/* Remove a socket of ours on which nobody listens: its controller was interrupted. */
+static bool remove_left(const struct sockaddr_un *address)
+{
+    struct stat status;
+    bool is_left = false;
+
+    if (lstat(address->sun_path, &status) < 0 || !S_ISSOCK(status.st_mode) ||
+        status.st_uid != geteuid())
+        return false;
+    int fd = make_socket(SOCK_NONBLOCK);
+    if (fd < 0)
+        return false;
+    is_left = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+              errno == ECONNREFUSED;
+    close(fd);
+    return is_left && unlink(address->sun_path) == 0;
+}
+
 int cunei_connection_listen(const char *path, struct cunei_attach_error *error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -220,15 +252,14 @@ int cunei_connection_listen(const char *path, struct cunei_attach_error *error)
             sizeof(address.sun_path) - 1, path);
     memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = make_socket(0);
-    mode_t mode = geteuid() == 0 ? 0666 : 0600;
     if (fd < 0)
         rc = fd;
-    else if (fchmod(fd, mode) < 0 ||
-             bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-             listen(fd, 16) < 0) {
-        rc = -errno;
+    else
+        rc = listen_at(fd, &address);
+    if (rc == -EADDRINUSE && remove_left(&address))
+        rc = listen_at(fd, &address);
+    if (rc < 0 && fd >= 0)
         close(fd);
-    }
     if (rc == -EADDRINUSE)
         return cunei_attach_fail(error, rc,
                                  "'%s' exists already; choose another path, or remove "

@@ -108,6 +108,16 @@ static void note_begun(const struct cunei_attach_session *session, bool stay)
     cunei_buffer_fini(&name);
 }
 
+/* Not because of us. */
+static void note_ended(const struct cunei_process_facts *process)
+{
+    bool is_alive = cunei_process_facts_is_alive(process);
+
+    cunei_cmd_note(is_alive ? "the recording of process %d has ended"
+                            : "process %d has ended",
+                   (int)process->pid);
+}
+
 static int record(struct cunei_attach_session *session, const struct values *values)
 {
     int status = cunei_attach_session_make_directory(session, values->directory);
@@ -123,7 +133,7 @@ static int record(struct cunei_attach_session *session, const struct values *val
     if (values->stay)
         return EXIT_SUCCESS;
     if (!cunei_attach_session_wait(session, values->for_ns) && !values->recording.quiet)
-        cunei_cmd_note("process %d has ended", (int)session->target.process.pid);
+        note_ended(&session->target.process);
     status = cunei_attach_session_end(session);
     cunei_summary_print(&session->run, values->recording.quiet);
     return status;

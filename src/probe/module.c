@@ -224,7 +224,7 @@ static PyObject *probe_ended(PyObject *module, PyObject *unused)
 {
     struct cunei_source *source = state_of(module)->source;
 
-    cunei_armed_end();
+    cunei_armed_end(state_of(module));
     if (source && source->methods->process_exits)
         source->methods->process_exits(source);
     return probe_stop(module, unused);

@@ -108,7 +108,7 @@ int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *por
     return -1;
 }
 
-void cunei_armed_end(void)
+void cunei_armed_end(struct cunei_probe *state)
 {
     Py_BEGIN_ALLOW_THREADS
         (void)pthread_mutex_lock(&armed.lock);
@@ -116,6 +116,8 @@ void cunei_armed_end(void)
         armed.is_on = false;
         (void)pthread_mutex_unlock(&armed.lock);
     Py_END_ALLOW_THREADS
+    /* Nobody could end it any more. */
+    cunei_request_end_session(state);
 }
 
 bool cunei_armed_is_on(void)
@@ -146,11 +148,13 @@ static int wait_a_moment(void)
     return rc;
 }
 
-/* A signal whose handler raises, such as Ctrl-C, ends the wait: see cunei._boot. */
-void cunei_armed_await_controller(void)
+int cunei_armed_await_controller(void)
 {
-    while (wait_a_moment() < 0 && PyErr_CheckSignals() == 0)
-        ;
+    int rc = 0;
+
+    while (rc == 0 && wait_a_moment() < 0)
+        rc = PyErr_CheckSignals();
+    return rc;
 }
 
 void cunei_armed_before_fork(void)

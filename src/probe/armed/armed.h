@@ -20,11 +20,16 @@ struct cunei_probe;
  * a controller waits, or NULL.  Does nothing if it is armed.  -1 with an exception set.
  */
 int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *port);
-void cunei_armed_end(void);
+
+/* Disarm it, and end the recording that a controller has started. */
+void cunei_armed_end(struct cunei_probe *state);
 bool cunei_armed_is_on(void);
 
-/* Wait for the controller at the port: it starts a recording, or goes away. */
-void cunei_armed_await_controller(void);
+/*
+ * Wait for the controller at the port: it starts a recording, or goes away.  -1: the
+ * handler of a signal has raised an exception, as Ctrl-C does.
+ */
+int cunei_armed_await_controller(void);
 
 /* Around a fork; the last two in the parent and in the child. */
 void cunei_armed_before_fork(void);

@@ -53,9 +53,9 @@ PyObject *cunei_arming_arm(PyObject *module, PyObject *by)
 
 PyObject *cunei_arming_disarm(PyObject *module, PyObject *unused)
 {
-    (void)module;
     (void)unused;
-    cunei_armed_end();
+    if (cunei_probe_is_main())
+        cunei_armed_end(cunei_probe_of(module));
     Py_RETURN_NONE;
 }
 
@@ -129,6 +129,6 @@ int cunei_arming_boot(PyObject *module)
         rc = arm(module, "cunei arm", NULL);
     free(port);
     if (rc == 0 && is_suspended)
-        cunei_armed_await_controller();
+        rc = cunei_armed_await_controller();
     return rc < 0 ? -1 : 0;
 }

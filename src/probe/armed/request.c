@@ -20,8 +20,8 @@
 #include "wire/control_message.h"
 #include "wire/record_env.h"
 
-/* Changed by the worker, while the thread that takes requests waits for it; a forked
- * child has a copy. */
+/* Changed by the thread that takes requests, or by the worker while it waits for that; a
+ * forked child has a copy. */
 static struct {
     uint64_t number; /* 0: there is none */
     bool stay;
@@ -29,6 +29,8 @@ static struct {
 
 uint64_t cunei_request_session(void)
 {
+    if (!cunei_probe_active())
+        session.number = 0;
     return session.stay ? 0 : session.number;
 }
 
@@ -58,7 +60,7 @@ static bool is_attached(const struct cunei_probe *state)
     return session.number && cunei_probe_active() == state && state->session.attached;
 }
 
-static void end_session(void *state)
+void cunei_request_end_session(struct cunei_probe *state)
 {
     if (is_attached(state))
         cunei_control_stop(state);
@@ -105,7 +107,7 @@ static void start(struct job *job)
     else {
         session.number = job->request->session;
         session.stay = job->request->stay;
-        job->controller->session = session.number;
+        job->controller->session = session.stay ? 0 : session.number;
     }
     cunei_record_env_fini(&env);
 }
@@ -124,8 +126,16 @@ static void stop(struct job *job)
         refuse(job, "it is not attached");
     else if (job->request->session && job->request->session != session.number)
         refuse(job, "another controller has attached it meanwhile");
-    else
-        end_session(job->context->state);
+    else {
+        cunei_request_end_session(job->context->state);
+        job->controller->session = 0;
+    }
+}
+
+static void disarm(struct job *job)
+{
+    if (is_attached(job->context->state))
+        refuse_attached(job);
 }
 
 /* A budget holds for a whole recording: begin another one, in a folder of its own. */
@@ -157,9 +167,11 @@ static void change(struct job *job)
 
     if (parse_record(job, &env) < 0)
         return;
-    if (env.budget && !is_attached(job->context->state))
-        refuse(job, "the budget can be changed of recordings that 'cunei attach' has "
-                    "started");
+    if (!cunei_probe_active())
+        refuse(job, "it is not being recorded");
+    else if (env.budget && !is_attached(job->context->state))
+        refuse(job, "only the budget of a recording that 'cunei attach' has started can "
+                    "be changed");
     else if (env.patterns.count && !cunei_switch_add(&env.patterns, NULL))
         refuse(job, "it is not being recorded");
     else if (env.budget)
@@ -175,7 +187,7 @@ static void none(struct job *job)
 static void (*const actions[CUNEI_CONTROL_ACTIONS])(struct job *) = {
     [CUNEI_CONTROL_STATUS] = none, [CUNEI_CONTROL_START] = start,
     [CUNEI_CONTROL_RESUME] = resume, [CUNEI_CONTROL_STOP] = stop,
-    [CUNEI_CONTROL_CHANGE] = change, [CUNEI_CONTROL_DISARM] = none,
+    [CUNEI_CONTROL_CHANGE] = change, [CUNEI_CONTROL_DISARM] = disarm,
 };
 
 /* What every answer says, with the GIL. */
@@ -265,6 +277,11 @@ enum cunei_request_result cunei_request_handle(
     cunei_control_answer_fini(&answer);
     cunei_control_request_fini(&request);
     return result;
+}
+
+static void end_session(void *state)
+{
+    cunei_request_end_session(state);
 }
 
 static bool is_due(void *context)

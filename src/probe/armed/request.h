@@ -42,8 +42,12 @@ enum cunei_request_result cunei_request_handle(
     const struct cunei_request_context *context, struct cunei_controller *controller,
     size_t size, bool has_other_controller);
 
-/* The session that ends without a controller; 0: there is none. */
+/* The session that ends without a controller; 0: there is none, or the program has ended
+ * its recording. */
 uint64_t cunei_request_session(void);
+
+/* With the GIL, when no thread takes requests: end the recording of a controller. */
+void cunei_request_end_session(struct cunei_probe *state);
 
 /* Its controller has not come back: end it. */
 void cunei_request_abandon(const struct cunei_request_context *context);

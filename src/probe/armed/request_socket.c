@@ -17,7 +17,7 @@
 #include "wire/control_message.h"
 
 enum {
-    WAITING_MAX = 8, /* controllers that were not accepted yet */
+    WAITING_MAX = 64, /* controllers that were not accepted yet */
     SWEEP_MAX = 100
 };
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,9 @@ enum {
 /* How often it tries to connect to its port, at first and at last. */
 #define RETRY_FIRST_NS (50 * CUNEI_NS_PER_MS)
 #define RETRY_LAST_NS  (5 * CUNEI_NS_PER_S)
+
+/* How soon it notices that the program has ended the recording of a controller. */
+#define SESSION_CHECK_NS (500 * CUNEI_NS_PER_MS)
 
 /* On the stack of the thread. */
 struct loop {
@@ -60,17 +64,6 @@ static bool has_session_controller(const struct loop *loop,
     return false;
 }
 
-/* When the session ends for want of a controller. */
-static void watch_session(struct loop *loop)
-{
-    if (!cunei_request_session() || has_session_controller(loop, NULL))
-        loop->abandon_at = 0;
-    else if (!loop->abandon_at)
-        loop->abandon_at = now_ns() + CUNEI_REQUEST_PATIENCE_NS;
-    else if (now_ns() >= loop->abandon_at)
-        cunei_request_abandon(&loop->thread->context);
-}
-
 static void close_controller(struct loop *loop, struct cunei_controller *controller)
 {
     if (controller->fd == loop->port_fd) {
@@ -82,16 +75,62 @@ static void close_controller(struct loop *loop, struct cunei_controller *control
     cunei_controller_close(controller);
 }
 
+/* Another controller, or the program, has ended what they have started: they see that
+ * when they connect again. */
+static void close_outdated(struct loop *loop)
+{
+    for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
+        struct cunei_controller *controller = &loop->controllers[i];
+        if (controller->fd >= 0 && controller->session &&
+            controller->session != cunei_request_session())
+            close_controller(loop, controller);
+    }
+}
+
+/* When the session ends for want of a controller. */
+static void watch_session(struct loop *loop)
+{
+    if (!cunei_request_session() || has_session_controller(loop, NULL))
+        loop->abandon_at = 0;
+    else if (!loop->abandon_at)
+        loop->abandon_at = now_ns() + CUNEI_REQUEST_PATIENCE_NS;
+    else if (now_ns() >= loop->abandon_at)
+        cunei_request_abandon(&loop->thread->context);
+}
+
+/* What does not fit into the buffer of a new connection does not matter. */
+static void refuse_controller(int fd)
+{
+    static const char text[] = "{\"cunei\":1,\"version\":\"" CUNEI_VERSION
+                               "\",\"error\":\"8 controllers are connected already; "
+                               "end one of them\"}\n";
+
+    static_assert(CONTROLLERS_MAX == 8, "the text says how many");
+    (void)!send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL);
+    close(fd);
+}
+
+/* Nobody waits for their answers. */
+static void close_left(struct loop *loop)
+{
+    for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
+        struct cunei_controller *controller = &loop->controllers[i];
+        if (controller->fd >= 0 && cunei_controller_has_left(controller))
+            close_controller(loop, controller);
+    }
+}
+
 /* False: there are too many already. */
 static bool add_controller(struct loop *loop, int fd)
 {
+    close_left(loop);
     for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
         if (loop->controllers[i].fd < 0) {
             cunei_controller_open(&loop->controllers[i], fd);
             return true;
         }
     }
-    close(fd);
+    refuse_controller(fd);
     return false;
 }
 
@@ -174,6 +213,8 @@ static int patience(const struct loop *loop)
         return 0;
     if (loop->abandon_at)
         next = loop->abandon_at;
+    else if (has_session_controller(loop, NULL))
+        next = now + SESSION_CHECK_NS;
     if (loop->retry_at && loop->retry_at < next)
         next = loop->retry_at;
     if (next == UINT64_MAX)
@@ -204,6 +245,7 @@ static bool run_once(struct loop *loop)
     if (fds[1].revents)
         accept_controllers(loop);
     connect_to_port(loop);
+    close_outdated(loop);
     watch_session(loop);
     return !atomic_load(&loop->thread->is_finished);
 }
