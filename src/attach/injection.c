@@ -103,7 +103,7 @@ int cunei_injection_begin(struct cunei_injection *injection,
     injection->target = target;
     rc = injection->way->request(injection, error);
     if (rc < 0)
-        cunei_script_file_close(&injection->file);
+        cunei_script_file_close(&injection->file, false);
     return rc;
 }
 
@@ -144,6 +144,16 @@ static void wait_for_readers(const struct cunei_injection *injection, size_t wan
     }
 }
 
+/* Then no request is left that could be withdrawn. */
+static bool is_taken_by_all(const struct cunei_injection *injection)
+{
+    struct cunei_attach_error error;
+    size_t readers;
+
+    (void)cunei_script_file_state(&injection->file, &readers, &error);
+    return readers >= injection->thread_count;
+}
+
 static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
                                                bool is_withdrawn)
 {
@@ -161,11 +171,14 @@ enum cunei_injection_outcome cunei_injection_end(struct cunei_injection *injecti
 
     if (!injection->file.is_open)
         return CUNEI_INJECTION_WITHDRAWN;
-    size_t taken = injection->way->withdraw(injection);
+    int taken = is_taken_by_all(injection) ? 0 : injection->way->withdraw(injection);
     bool is_withdrawn = cunei_script_file_withdraw(&injection->file);
-    wait_for_readers(injection, taken + 1);
+    if (taken > 0)
+        wait_for_readers(injection, (size_t)taken + 1);
     enum cunei_script_state state =
         cunei_script_file_state(&injection->file, &readers, error);
-    cunei_script_file_close(&injection->file);
+    bool is_needed =
+        taken < 0 && cunei_process_facts_is_alive(&injection->target->process);
+    cunei_script_file_close(&injection->file, is_needed);
     return outcome_of(state, is_withdrawn);
 }

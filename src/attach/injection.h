@@ -15,7 +15,9 @@
  * script runs in a forked child, and none runs after cunei_injection_end has returned
  * CUNEI_INJECTION_WITHDRAWN.
  *
- * cunei_injection_end is always called, also after a failure of the others.
+ * cunei_injection_end is always called, also after a failure of the others.  Should the
+ * request not be withdrawn, because a debugger has stopped the process for example, the
+ * file stays: CPython prints a message if it is gone.
  */
 #ifndef CUNEI_ATTACH_INJECTION_H
 #define CUNEI_ATTACH_INJECTION_H
@@ -59,8 +61,9 @@ struct cunei_injection_way {
     int (*request)(struct cunei_injection *injection, struct cunei_attach_error *error);
     /* Repeat what may have got lost; NULL: nothing may. */
     void (*remind)(struct cunei_injection *injection);
-    /* Take the request back.  The number of threads that have taken it before. */
-    size_t (*withdraw)(struct cunei_injection *injection);
+    /* Take the request back.  The number of threads that have taken it before and print
+     * a message if they find no file, or a negative errno: it could not be. */
+    int (*withdraw)(struct cunei_injection *injection);
 };
 
 extern const struct cunei_injection_way cunei_injection_remote_debugging;

@@ -21,7 +21,6 @@
 #define QUEUE_MAX   7232u /* bytes of the largest queue */
 #define FREE_MIN    8     /* slots that stay free for the program's own calls */
 #define THREADS_MAX 4096
-#define ATTEMPTS    20
 
 #define CALLS_TO_DO_BIT (UINT64_C(1) << 2) /* _PY_CALLS_TO_DO_BIT of 3.13 */
 
@@ -210,7 +209,7 @@ static int fail(const struct cunei_target *target, int rc,
     const char *why =
         rc == -ESHUTDOWN ? "its Python is ending"
         : rc == -EAGAIN
-            ? "its Python is starting, or its queue of pending calls is full. Try "
+            ? "its Python is still starting, or its queue of pending calls is full. Try "
               "again"
         : rc == -EBADMSG ? "the layout of its Python is not the one that cunei knows. "
                            "Start the program with 'cunei arm'"
@@ -244,7 +243,7 @@ static int check(const struct cunei_target *target, struct cunei_attach_error *e
     int rc = read_queue(target, &queue);
     if (rc == 0 && !has_function(target))
         rc = -EBADMSG;
-    return rc < 0 && rc != -EAGAIN ? fail(target, rc, error) : 0;
+    return rc < 0 ? fail(target, rc, error) : 0;
 }
 
 /*
@@ -261,7 +260,8 @@ static int format_text(const struct cunei_injection *injection, char *text, size
                                "posix.close(f)\\n"
                                "exec(s)\",{})\n"
                                "except KeyboardInterrupt:\n"
-                               " __import__('_thread').interrupt_main()\n"
+                               " __import__('_thread').start_new_thread(\n"
+                               "  __import__('_thread').interrupt_main,())\n"
                                "except:\n"
                                " pass\n";
     enum {
@@ -389,12 +389,13 @@ static int add_call(void *context)
 
 static int request(struct cunei_injection *injection, struct cunei_attach_error *error)
 {
-    int rc = -EAGAIN;
-
-    for (unsigned i = 0; rc == -EAGAIN && i < ATTEMPTS; i++)
-        rc = cunei_stopped_threads_run(injection->target->process.pid, add_call,
+    int rc = cunei_stopped_threads_run(injection->target->process.pid, add_call,
                                        injection, &injection->stopped_ns);
-    return rc < 0 ? fail(injection->target, rc, error) : 0;
+
+    if (rc < 0)
+        return fail(injection->target, rc, error);
+    injection->thread_count = 1; /* one of them executes it */
+    return 0;
 }
 
 /*
@@ -467,13 +468,10 @@ static int remove_call(void *context)
 }
 
 /* A thread that has taken the call and finds no file prints nothing. */
-static size_t withdraw(struct cunei_injection *injection)
+static int withdraw(struct cunei_injection *injection)
 {
-    int rc = -EAGAIN;
-
-    for (unsigned i = 0; rc == -EAGAIN && i < ATTEMPTS; i++)
-        rc = cunei_stopped_threads_run(injection->target->process.pid, remove_call,
-                                       injection, &injection->stopped_ns);
+    (void)cunei_stopped_threads_run(injection->target->process.pid, remove_call,
+                                    injection, &injection->stopped_ns);
     return 0;
 }
 

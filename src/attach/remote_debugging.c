@@ -175,11 +175,10 @@ static int take_back_all(void *context)
     return taken;
 }
 
-static size_t withdraw(struct cunei_injection *injection)
+static int withdraw(struct cunei_injection *injection)
 {
-    int taken = cunei_stopped_threads_run(injection->target->process.pid, take_back_all,
-                                          injection, &injection->stopped_ns);
-    return taken > 0 ? (size_t)taken : 0;
+    return cunei_stopped_threads_run(injection->target->process.pid, take_back_all,
+                                     injection, &injection->stopped_ns);
 }
 
 const struct cunei_injection_way cunei_injection_remote_debugging = {

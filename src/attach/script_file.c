@@ -19,11 +19,13 @@
 
 /*
  * What surrounds the script.  A forked child has inherited the request, so the pid is
- * compared.  KeyboardInterrupt belongs to the program, and goes back to it.
+ * compared.  KeyboardInterrupt belongs to the program: a thread of its own gives it
+ * back, because it would be raised in here once more if this thread did.
  */
 static const char before_path[] = "def run(script):\n"
                                   "    import posix\n"
                                   "    mark = -1\n"
+                                  "    interrupted = False\n"
                                   "    try:\n"
                                   "        if posix.getpid() != %d:\n"
                                   "            return\n"
@@ -36,14 +38,16 @@ static const char after_path[] =
     "        exec(compile(script, '<cunei>', 'exec'), {'__name__': '<cunei>'})\n"
     "        posix.write(mark, b'=')\n"
     "    except BaseException as error:\n"
-    "        if isinstance(error, KeyboardInterrupt):\n"
-    "            __import__('_thread').interrupt_main()\n"
+    "        interrupted = isinstance(error, KeyboardInterrupt)\n"
     "        if mark >= 0:\n"
     "            text = ascii('%%s: %%s' %% (type(error).__name__, error))[1:-1]\n"
     "            posix.write(mark, b'!' + text[:600].replace('#', ' ').encode())\n"
     "    finally:\n"
     "        if mark >= 0:\n"
     "            posix.close(mark)\n"
+    "    if interrupted:\n"
+    "        import _thread\n"
+    "        _thread.start_new_thread(_thread.interrupt_main, ())\n"
     "run(";
 
 /* A literal of Python's bytes. */
@@ -138,7 +142,6 @@ static void remove_file(struct cunei_script_file *file)
         struct cunei_file_id id = cunei_file_id_of(&status);
         (void)cunei_safe_remove(file->folder, name_of(file), &id);
     }
-    close(file->fd);
 }
 
 static int make_file(struct cunei_script_file *file, const struct cunei_target *target,
@@ -157,8 +160,10 @@ static int make_file(struct cunei_script_file *file, const struct cunei_target *
                  : 0;
     if (rc == 0)
         rc = write_text(file, target, script);
-    if (rc < 0)
+    if (rc < 0) {
         remove_file(file);
+        close(file->fd);
+    }
     return rc;
 }
 
@@ -246,11 +251,13 @@ bool cunei_script_file_withdraw(const struct cunei_script_file *file)
            lseek(file->fd, 0, SEEK_CUR) == (off_t)file->size + 1;
 }
 
-void cunei_script_file_close(struct cunei_script_file *file)
+void cunei_script_file_close(struct cunei_script_file *file, bool is_needed)
 {
     if (!file->is_open)
         return;
-    remove_file(file);
+    if (!is_needed)
+        remove_file(file);
+    close(file->fd);
     close(file->folder);
     *file = (struct cunei_script_file){0};
 }

@@ -54,7 +54,7 @@ enum cunei_script_state cunei_script_file_state(const struct cunei_script_file *
 /* Execute it no more; false: it has begun before. */
 bool cunei_script_file_withdraw(const struct cunei_script_file *file);
 
-/* Remove it. */
-void cunei_script_file_close(struct cunei_script_file *file);
+/* Remove it, unless it is needed. */
+void cunei_script_file_close(struct cunei_script_file *file, bool is_needed);
 
 #endif

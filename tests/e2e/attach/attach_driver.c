@@ -5,8 +5,9 @@
  *     attach_driver look PID         facts about the process, as JSON
  *     attach_driver list             the processes, a line of JSON each
  *     attach_driver check PID        whether a script can be executed there
- *     attach_driver run PID SECONDS SCRIPT [COUNT]
- *                                    execute it, several times; times as JSON
+ *     attach_driver run PID SECONDS SCRIPT [COUNT [WORD]]
+ *                                    execute it, several times; times as JSON; WORD is
+ *                                    printed when the request has been made
  *
  * A refusal is printed as a sentence, with status 2.
  */
@@ -92,13 +93,18 @@ static void wait_until(struct cunei_injection *injection, double deadline,
         (void)nanosleep(&step, NULL);
 }
 
-static int run(struct cunei_target *target, double seconds, const char *script)
+static int run(struct cunei_target *target, double seconds, const char *script,
+               const char *asked)
 {
     struct cunei_injection injection = {0};
     struct cunei_attach_error error = {0};
     double begin = now();
 
     int rc = cunei_injection_begin(&injection, target, script, &error);
+    if (rc == 0 && asked) {
+        puts(asked);
+        (void)fflush(stdout);
+    }
     if (rc == 0)
         wait_until(&injection, begin + seconds, &error);
     double latency = now() - begin;
@@ -117,7 +123,8 @@ static int run_often(struct cunei_target *target, int count, char **arguments)
     int rc = 0;
 
     for (int left = count > 4 ? atoi(arguments[4]) : 1; rc == 0 && left > 0; left--)
-        rc = run(target, strtod(arguments[2], NULL), arguments[3]);
+        rc = run(target, strtod(arguments[2], NULL), arguments[3],
+                 count > 5 ? arguments[5] : NULL);
     return rc;
 }
 
