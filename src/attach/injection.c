@@ -8,6 +8,8 @@
  * audit hook holds up is not waited for longer. */
 #define READERS_WAIT_NS UINT64_C(300000000)
 
+#define LOOKS 5
+
 static const struct cunei_injection_way *const ways[] = {
     &cunei_injection_remote_debugging,
     &cunei_injection_pending_call,
@@ -74,6 +76,18 @@ static int check_tracer(const struct cunei_target *target,
         (int)target->process.pid, (int)now.tracer);
 }
 
+/* The program runs while we look, so what does not fit together may do so later. */
+static int check_inside(const struct cunei_target *target,
+                        const struct cunei_injection_way *way,
+                        struct cunei_attach_error *error)
+{
+    int rc = -EBADMSG;
+
+    for (unsigned i = 0; rc == -EBADMSG && i < LOOKS; i++)
+        rc = way->check(target, error);
+    return rc;
+}
+
 int cunei_injection_check(struct cunei_target *target, struct cunei_attach_error *error)
 {
     const struct cunei_injection_way *way = cunei_injection_way_of(target);
@@ -85,7 +99,7 @@ int cunei_injection_check(struct cunei_target *target, struct cunei_attach_error
         rc = cunei_target_check_permission(target, error);
     if (rc == 0)
         rc = check_tracer(target, error);
-    return rc < 0 ? rc : way->check(target, error);
+    return rc < 0 ? rc : check_inside(target, way, error);
 }
 
 int cunei_injection_begin(struct cunei_injection *injection,

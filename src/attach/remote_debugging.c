@@ -142,22 +142,28 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     return rc < 0 ? fail_interpreter(target, rc, error) : 0;
 }
 
-/* Whether our request is still there; it is taken back. */
-static bool take_back(const struct cunei_injection *injection, uint64_t thread)
+/* Whether it is our path in a thread, and not in a newer one in the same place. */
+static bool has_path(const struct cunei_injection *injection, uint64_t thread)
 {
-    const struct cunei_target *target = injection->target;
     size_t size = strlen(injection->file.path) + 1;
     char path[CUNEI_SCRIPT_PATH_MAX];
+
+    return cunei_remote_read(injection->target, path_of(injection->target, thread),
+                             path, size) == 0 &&
+           memcmp(path, injection->file.path, size) == 0;
+}
+
+/* Whether it waits no more; otherwise it is taken back. */
+static bool is_taken(const struct cunei_injection *injection, uint64_t thread)
+{
+    const struct cunei_target *target = injection->target;
+    const int32_t none = 0;
     int32_t flag = 0;
 
-    if (cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag)) < 0 ||
-        flag != 1 ||
-        cunei_remote_read(target, path_of(target, thread), path, size) < 0 ||
-        memcmp(path, injection->file.path, size) != 0)
-        return false;
-    flag = 0;
-    return cunei_remote_write(target, flag_of(target, thread), &flag, sizeof(flag)) ==
-           0;
+    int rc = cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag));
+    if (rc == 0 && flag == 1)
+        rc = cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
+    return rc == 0 && flag != 1;
 }
 
 /* The number of threads that have taken the request and may be about to read. */
@@ -169,8 +175,9 @@ static int take_back_all(void *context)
     for (size_t i = 0; i < injection->thread_count; i++) {
         uint64_t thread = injection->threads[i];
         if (cunei_remote_interpreter_has(injection->target, injection->interpreter,
-                                         thread))
-            taken += !take_back(injection, thread);
+                                         thread) &&
+            has_path(injection, thread))
+            taken += is_taken(injection, thread);
     }
     return taken;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -313,6 +314,65 @@ def test_a_program_of_another_user(python):
         assert look(started.pid)["uid"] == 65534
         assert inject(started.pid, SCRIPT)[0]["outcome"] == "ran"
         assert ended(started.end())[0] == "['<cunei>']"
+
+
+@needs_root
+@pytest.mark.parametrize("series", ["3.12", "3.13"])
+def test_an_ordinary_user_attaches_to_a_process_of_theirs(series):
+    """Without the capability that opening files in map_files needs."""
+    if series not in pythons():
+        pytest.skip(f"there is no Python {series}")
+    home = os.path.dirname(os.path.dirname(pythons()[series]))
+    script = """
+mount --bind "$1" /mnt && mount -t tmpfs none /tmp && chmod 1777 /tmp || exit
+cp "$2" /tmp
+shift 2
+export LD_LIBRARY_PATH=/mnt/lib
+exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+"""
+    before = ["unshare", "--mount", "sh", "-c", script, "sh", home, DRIVER]
+    if subprocess.run([*before, "/mnt/bin/python3", "-c", ""]).returncode != 0:
+        pytest.skip("this Python does not run in another place")
+    with program("/mnt/bin/python3", BEGIN + BUSY + END, before=before) as started:
+        words = ["run", started.pid, 30, SCRIPT]
+        inside = ["nsenter", "--mount", f"--target={started.pid}"]
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        result = subprocess.run(
+            [str(word) for word in (*inside, *user, "/tmp/attach_driver", *words)],
+            capture_output=True,
+            text=True,
+        )
+        assert '"outcome": "ran"' in result.stdout
+        assert ended(started.end())[0] == "['<cunei>']"
+
+
+def test_signals_of_the_program_are_delivered(python):
+    code = """
+import signal
+signal.signal(signal.SIGALRM, lambda *_: sys.seen.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+ready()
+while not ended:
+    pass
+signal.setitimer(signal.ITIMER_REAL, 0)
+print("seen", len(sys.seen) > 20)
+"""
+    with program(python, BEGIN + code) as started:
+        results = inject(started.pid, "pass", count=50)
+        assert {result["outcome"] for result in results} == {"ran"}
+        assert started.end() == "seen True\n"
+
+
+def test_a_stopped_program_stays_stopped(python):
+    with program(python, BEGIN + BUSY + END) as started:
+        os.kill(started.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, started.pid, os.WSTOPPED)
+        (result,) = inject(started.pid, SCRIPT, seconds=0.1)
+        assert result["outcome"] == "withdrawn"
+        with open(f"/proc/{started.pid}/stat") as file:
+            assert file.read().rsplit(")", 1)[1].split()[0] == "T"
+        os.kill(started.pid, signal.SIGCONT)
+        assert ended(started.end())[0] == "[]"
 
 
 @pytest.mark.skipif(not shutil.which("gdb"), reason="there is no gdb")

@@ -54,8 +54,8 @@ def test_older_pythons_are_refused(series):
     with program(python_of(series), WAITING) as started:
         assert refusal(started.pid) == (
             f"Process {started.pid} cannot be attached: it runs Python {series}, and "
-            "only 3.12 and newer can be attached while they run. Start the program with "
-            "'cunei arm'."
+            "only 3.12 and newer can be attached while they run. Start the program "
+            "with 'cunei arm'."
         )
 
 
@@ -148,8 +148,9 @@ def test_a_static_python_is_refused(tmp_path):
         pytest.skip("there is no static C library")
     with program(path, "") as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: its Python is linked statically "
-            "and cannot load cunei's extension. Run the program with another Python."
+            f"Process {started.pid} cannot be attached: its Python is linked "
+            "statically and cannot load cunei's extension. Run the program with "
+            "another Python."
         )
 
 
@@ -186,8 +187,8 @@ def test_the_processes_of_another_user(driver_for_all):
         )
         listed = subprocess.run([*as_nobody, "list"], capture_output=True, text=True)
     sentence = (
-        f"Process {started.pid} belongs to user 0, and you are user 65534. Run cunei as "
-        "that user or as root."
+        f"Process {started.pid} belongs to user 0, and you are user 65534. Run cunei "
+        "as that user or as root."
     )
     assert (result.returncode, result.stdout) == (2, sentence + "\n")
     assert {"pid": started.pid, "error": sentence} in [
