@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <time.h>
 
-/* Threads that have taken a request open the file within microseconds; one that an
- * audit hook holds up is not waited for longer. */
-#define READERS_WAIT_NS UINT64_C(300000000)
+/* A thread that has taken a request opens the file within microseconds, unless an audit
+ * hook holds it up, and marks it when it has the GIL again. */
+#define STEP_NS 1000000
+#define STEPS   1000
 
 #define LOOKS 5
 
@@ -125,47 +126,45 @@ int cunei_injection_has_run(struct cunei_injection *injection,
                             struct cunei_attach_error *error)
 {
     const struct cunei_target *target = injection->target;
-    size_t readers;
+    struct cunei_script_marks marks;
 
-    enum cunei_script_state state =
-        cunei_script_file_state(&injection->file, &readers, error);
-    if (state == CUNEI_SCRIPT_ENDED)
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.state == CUNEI_SCRIPT_ENDED)
         return 1;
-    if (state == CUNEI_SCRIPT_FAILED)
+    if (marks.state == CUNEI_SCRIPT_FAILED) {
+        *error = marks.exception;
         return -ECANCELED;
+    }
     if (!cunei_process_facts_is_alive(&target->process))
         return cunei_attach_fail(error, -ESRCH,
                                  "Process %d ended before it was attached.",
                                  (int)target->process.pid);
-    if (state == CUNEI_SCRIPT_WAITING && injection->way->remind)
+    if (marks.state == CUNEI_SCRIPT_WAITING && injection->way->remind)
         injection->way->remind(injection);
     return 0;
 }
 
-/* A file that is gone when a thread opens it makes CPython print a message. */
-static void wait_for_readers(const struct cunei_injection *injection, size_t wanted)
+static bool have_all_read(const struct cunei_injection *injection)
 {
-    const struct timespec step = {.tv_nsec = 1000000};
-    struct cunei_attach_error error;
+    struct cunei_script_marks marks;
 
-    for (uint64_t waited = 0; waited < READERS_WAIT_NS; waited += 1000000) {
-        size_t readers;
-        (void)cunei_script_file_state(&injection->file, &readers, &error);
-        if (readers >= wanted ||
-            !cunei_process_facts_is_alive(&injection->target->process))
-            break;
-        (void)nanosleep(&step, NULL);
+    cunei_script_file_read_marks(&injection->file, &marks);
+    for (size_t i = 0; i < injection->reader_count; i++) {
+        if (!cunei_script_marks_have(&marks, injection->readers[i]))
+            return false;
     }
+    return true;
 }
 
-/* Then no request is left that could be withdrawn. */
-static bool is_taken_by_all(const struct cunei_injection *injection)
+/* A file that is gone when a thread opens it makes CPython print a message. */
+static void wait_for_readers(const struct cunei_injection *injection)
 {
-    struct cunei_attach_error error;
-    size_t readers;
+    const struct timespec step = {.tv_nsec = STEP_NS};
 
-    (void)cunei_script_file_state(&injection->file, &readers, &error);
-    return readers >= injection->thread_count;
+    for (unsigned i = 0; i < STEPS && !have_all_read(injection) &&
+                         cunei_process_facts_is_alive(&injection->target->process);
+         i++)
+        (void)nanosleep(&step, NULL);
 }
 
 static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
@@ -178,21 +177,31 @@ static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
                                           : CUNEI_INJECTION_RUNNING;
 }
 
+/* Whether the file has to stay, because there are requests that need it. */
+static bool withdraw(struct cunei_injection *injection)
+{
+    struct cunei_script_marks marks;
+
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.reader_count >= injection->thread_count)
+        return false; /* no request is left */
+    int rc = injection->way->withdraw(injection);
+    return rc < 0 && cunei_process_facts_is_alive(&injection->target->process);
+}
+
 enum cunei_injection_outcome cunei_injection_end(struct cunei_injection *injection,
                                                  struct cunei_attach_error *error)
 {
-    size_t readers;
+    struct cunei_script_marks marks;
 
     if (!injection->file.is_open)
         return CUNEI_INJECTION_WITHDRAWN;
-    int taken = is_taken_by_all(injection) ? 0 : injection->way->withdraw(injection);
+    bool is_needed = withdraw(injection);
     bool is_withdrawn = cunei_script_file_withdraw(&injection->file);
-    if (taken > 0)
-        wait_for_readers(injection, (size_t)taken + 1);
-    enum cunei_script_state state =
-        cunei_script_file_state(&injection->file, &readers, error);
-    bool is_needed =
-        taken < 0 && cunei_process_facts_is_alive(&injection->target->process);
+    wait_for_readers(injection);
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.state == CUNEI_SCRIPT_FAILED)
+        *error = marks.exception;
     cunei_script_file_close(&injection->file, is_needed);
-    return outcome_of(state, is_withdrawn);
+    return outcome_of(marks.state, is_withdrawn);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "attach/injection.h"
+#include "attach/permission.h"
 #include "attach/remote_interpreter.h"
 #include "attach/stopped_threads.h"
 
@@ -209,16 +210,15 @@ static int fail(const struct cunei_target *target, int rc,
     const char *why =
         rc == -ESHUTDOWN ? "its Python is ending"
         : rc == -EAGAIN
-            ? "its Python is still starting, or its queue of pending calls is full. Try "
-              "again"
+            ? "its Python is still starting, or its queue of pending calls is full. "
+              "Try again"
         : rc == -EBADMSG ? "the layout of its Python is not the one that cunei knows. "
                            "Start the program with 'cunei arm'"
-        : rc == -ENOBUFS ? "its queue of pending calls is full. Try again"
-        : rc == -ETIMEDOUT
-            ? "one of its threads cannot be stopped, because it waits for "
-              "a disk or network file system. Try again"
-            : strerror(-rc);
+        : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
+                           : NULL;
 
+    if (!why)
+        return cunei_permission_fail(&target->process, rc, error);
     return cunei_attach_fail(error, rc, "Process %d cannot be attached: %s.",
                              (int)target->process.pid, why);
 }

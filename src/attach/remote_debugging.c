@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "attach/injection.h"
+#include "attach/permission.h"
 #include "attach/remote_interpreter.h"
 #include "attach/stopped_threads.h"
 
@@ -37,8 +38,8 @@ static int fail_disabled(const struct cunei_target *target,
         (int)target->process.pid, why[target->remote_debugging]);
 }
 
-static int fail_interpreter(const struct cunei_target *target, int rc,
-                            struct cunei_attach_error *error)
+static int fail(const struct cunei_target *target, int rc,
+                struct cunei_attach_error *error)
 {
     const char *why =
         rc == -ESHUTDOWN ? "its Python is ending"
@@ -46,8 +47,11 @@ static int fail_interpreter(const struct cunei_target *target, int rc,
         : rc == -EBADMSG
             ? "its memory is not as its Python 3 should have it. Start the "
               "program with 'cunei arm'"
-            : strerror(-rc);
+        : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
+                           : NULL;
 
+    if (!why)
+        return cunei_permission_fail(&target->process, rc, error);
     return cunei_attach_fail(error, rc, "Process %d cannot be attached: %s.",
                              (int)target->process.pid, why);
 }
@@ -67,7 +71,7 @@ static int check(const struct cunei_target *target, struct cunei_attach_error *e
             "Python 3.%u.%d. Update cunei, or start the program with 'cunei arm'.",
             (int)target->process.pid, python->minor, python->patch);
     int rc = cunei_remote_interpreter_find(target, &interpreter);
-    return rc < 0 ? fail_interpreter(target, rc, error) : 0;
+    return rc < 0 ? fail(target, rc, error) : 0;
 }
 
 static uint64_t flag_of(const struct cunei_target *target, uint64_t thread)
@@ -139,7 +143,7 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
             "Process %d cannot be attached: the request of another tool waits in it. Try "
             "again when that has been served.",
             (int)target->process.pid);
-    return rc < 0 ? fail_interpreter(target, rc, error) : 0;
+    return rc < 0 ? fail(target, rc, error) : 0;
 }
 
 /* Whether it is our path in a thread, and not in a newer one in the same place. */
@@ -166,20 +170,32 @@ static bool is_taken(const struct cunei_injection *injection, uint64_t thread)
     return rc == 0 && flag != 1;
 }
 
-/* The number of threads that have taken the request and may be about to read. */
+static int add_reader(struct cunei_injection *injection, uint64_t thread)
+{
+    const struct cunei_target *target = injection->target;
+
+    int rc = cunei_remote_read(target, thread + target->python.offsets.native_thread_id,
+                               &injection->readers[injection->reader_count],
+                               sizeof(injection->readers[0]));
+    injection->reader_count += rc == 0;
+    return rc;
+}
+
+/* A thread that has ended since then has no request, and reads nothing. */
 static int take_back_all(void *context)
 {
     struct cunei_injection *injection = context;
-    int taken = 0;
+    int rc = 0;
 
-    for (size_t i = 0; i < injection->thread_count; i++) {
+    injection->reader_count = 0;
+    for (size_t i = 0; rc == 0 && i < injection->thread_count; i++) {
         uint64_t thread = injection->threads[i];
         if (cunei_remote_interpreter_has(injection->target, injection->interpreter,
                                          thread) &&
-            has_path(injection, thread))
-            taken += is_taken(injection, thread);
+            has_path(injection, thread) && is_taken(injection, thread))
+            rc = add_reader(injection, thread);
     }
-    return taken;
+    return rc;
 }
 
 static int withdraw(struct cunei_injection *injection)

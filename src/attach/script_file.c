@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -15,7 +16,9 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 
-#define MARKS_MAX 4096
+#define MARKS_MAX 8192
+
+#define OUR_MARK "#0"
 
 /*
  * What surrounds the script.  A forked child has inherited the request, so the pid is
@@ -23,7 +26,7 @@
  * back, because it would be raised in here once more if this thread did.
  */
 static const char before_path[] = "def run(script):\n"
-                                  "    import posix\n"
+                                  "    import _thread, posix\n"
                                   "    mark = -1\n"
                                   "    interrupted = False\n"
                                   "    try:\n"
@@ -32,8 +35,9 @@ static const char before_path[] = "def run(script):\n"
                                   "        mark = posix.open(";
 static const char after_path[] =
     ", posix.O_RDWR | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW)\n"
-    "        posix.write(mark, b'#')\n"
-    "        if posix.lseek(mark, 0, 1) != %8zu + 1:\n"
+    "        name = b'#%%d' %% _thread.get_native_id()\n"
+    "        posix.write(mark, name)\n"
+    "        if posix.lseek(mark, 0, 1) != %8zu + len(name):\n"
     "            return\n"
     "        exec(compile(script, '<cunei>', 'exec'), {'__name__': '<cunei>'})\n"
     "        posix.write(mark, b'=')\n"
@@ -46,7 +50,6 @@ static const char after_path[] =
     "        if mark >= 0:\n"
     "            posix.close(mark)\n"
     "    if interrupted:\n"
-    "        import _thread\n"
     "        _thread.start_new_thread(_thread.interrupt_main, ())\n"
     "run(";
 
@@ -215,40 +218,54 @@ int cunei_script_file_create(struct cunei_script_file *file,
     return 0;
 }
 
-/* What an exception said, up to the next mark. */
-static void copy_exception(const char *text, struct cunei_attach_error *error)
+/* What it raised, up to the next mark. */
+static void set_exception(struct cunei_script_marks *marks, const char *text)
 {
-    (void)cunei_attach_fail(error, 0, "%.*s", (int)strcspn(text, "#"), text);
+    marks->state = CUNEI_SCRIPT_FAILED;
+    (void)cunei_attach_fail(&marks->exception, 0, "%.*s", (int)strcspn(text, "#"),
+                            text);
 }
 
-enum cunei_script_state cunei_script_file_state(const struct cunei_script_file *file,
-                                                size_t *readers,
-                                                struct cunei_attach_error *error)
+static void add_reader(struct cunei_script_marks *marks, const char *number)
 {
-    char marks[MARKS_MAX + 1];
-    enum cunei_script_state state = CUNEI_SCRIPT_WAITING;
+    if (marks->reader_count < CUNEI_SCRIPT_READERS)
+        marks->readers[marks->reader_count++] = strtoull(number, NULL, 10);
+}
 
-    *readers = 0;
-    ssize_t size = pread(file->fd, marks, MARKS_MAX, (off_t)file->size);
-    marks[size > 0 ? size : 0] = '\0';
-    const char *end = strpbrk(marks, "=!");
-    for (const char *at = marks; *at; at++)
-        *readers += *at == '#';
-    if (*readers > 0)
-        state = CUNEI_SCRIPT_BEGUN;
+void cunei_script_file_read_marks(const struct cunei_script_file *file,
+                                  struct cunei_script_marks *marks)
+{
+    char text[MARKS_MAX + 1];
+
+    *marks = (struct cunei_script_marks){.state = CUNEI_SCRIPT_WAITING};
+    ssize_t size = pread(file->fd, text, MARKS_MAX, (off_t)file->size);
+    text[size > 0 ? size : 0] = '\0';
+    for (const char *at = strchr(text, '#'); at; at = strchr(at + 1, '#'))
+        add_reader(marks, at + 1);
+    if (marks->reader_count > 0)
+        marks->state = CUNEI_SCRIPT_BEGUN;
+    const char *end = strpbrk(text, "=!");
     if (end && *end == '=')
-        state = CUNEI_SCRIPT_ENDED;
-    if (end && *end == '!') {
-        state = CUNEI_SCRIPT_FAILED;
-        copy_exception(end + 1, error);
+        marks->state = CUNEI_SCRIPT_ENDED;
+    if (end && *end == '!')
+        set_exception(marks, end + 1);
+}
+
+bool cunei_script_marks_have(const struct cunei_script_marks *marks, uint64_t thread)
+{
+    for (size_t i = 0; i < marks->reader_count; i++) {
+        if (marks->readers[i] == thread)
+            return true;
     }
-    return state;
+    return false;
 }
 
 bool cunei_script_file_withdraw(const struct cunei_script_file *file)
 {
-    return write(file->fd, "#", 1) == 1 &&
-           lseek(file->fd, 0, SEEK_CUR) == (off_t)file->size + 1;
+    const ssize_t size = sizeof(OUR_MARK) - 1;
+
+    return write(file->fd, OUR_MARK, (size_t)size) == size &&
+           lseek(file->fd, 0, SEEK_CUR) == (off_t)file->size + size;
 }
 
 void cunei_script_file_close(struct cunei_script_file *file, bool is_needed)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -16,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/process_facts.h"
+#include "base/buffer.h"
 #include "base/vector.h"
 
 /*
@@ -28,6 +31,7 @@
 #define ROUNDS_MAX  10
 #define SPINS       100
 #define STEP_NS     20000
+#define STAT_MAX    4096
 
 struct stopped {
     pid_t tid;
@@ -62,13 +66,30 @@ static bool is_known(const struct stop *stop, pid_t tid)
     return false;
 }
 
-/* A thread that has ended in the meantime is no failure. */
+/* Whether the thread is ending, or gone; a main thread can end before the others. */
+static bool has_ended(const struct stop *stop, pid_t tid)
+{
+    char path[64];
+    struct cunei_buffer text = {0};
+
+    (void)snprintf(path, sizeof(path), "task/%d/stat", (int)tid);
+    bool is_there = cunei_process_file_read(stop->pid, path, STAT_MAX, &text) == 0;
+    const char *name_end = is_there ? strrchr(cunei_buffer_text(&text), ')') : NULL;
+    bool has_state = name_end && name_end[1] == ' ' && name_end[2];
+    bool is_ended = !has_state || strchr("ZXx", name_end[2]);
+    cunei_buffer_fini(&text);
+    return is_ended;
+}
+
+/* A thread that has ended in the meantime is not a failure. */
 static int seize(struct stop *stop, pid_t tid)
 {
     if (!CUNEI_VECTOR_RESERVE(stop->threads, stop->capacity, stop->count + 1))
         return -ENOMEM;
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-        return errno == ESRCH ? 0 : -errno;
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+        int rc = -errno;
+        return rc == -ESRCH || has_ended(stop, tid) ? 0 : rc;
+    }
     stop->threads[stop->count++] = (struct stopped){.tid = tid};
     return 0;
 }

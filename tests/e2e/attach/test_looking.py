@@ -7,10 +7,9 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 
 import pytest
-from attaching import DRIVER, drive, look, program, pythons
+from attaching import AS_NOBODY, drive, look, program, pythons
 
 WAITING = "print('ready', flush=True); import sys; sys.stdin.read()"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -169,18 +168,9 @@ def test_something_that_only_looks_like_a_python_is_refused(tmp_path, series):
         assert started.end() == ""
 
 
-@pytest.fixture
-def driver_for_all():
-    """In a folder that every user may enter."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        yield shutil.copy(DRIVER, folder)
-
-
 @needs_root
 def test_the_processes_of_another_user(driver_for_all):
-    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    as_nobody.append(driver_for_all)
+    as_nobody = [*AS_NOBODY, driver_for_all]
     with program(python_of("3.13"), WAITING) as started:
         result = subprocess.run(
             [*as_nobody, "check", str(started.pid)], capture_output=True, text=True

@@ -171,30 +171,55 @@ static void a_folder_that_others_may_change_is_not_used(void **state)
     cunei_script_file_close(&file, false);
 }
 
+static struct cunei_script_marks marks_of(const struct cunei_script_file *file)
+{
+    struct cunei_script_marks marks;
+    cunei_script_file_read_marks(file, &marks);
+    return marks;
+}
+
+/* As the process does it. */
+static void mark(const struct cunei_script_file *file, const char *text)
+{
+    assert_int_equal(write(file->fd, text, strlen(text)), strlen(text));
+}
+
 static void the_first_mark_decides(void **state)
 {
     struct fixture *fixture = *state;
     struct cunei_script_file file = {0};
-    size_t readers = 0;
     assert_int_equal(mkdir(in(fixture, "root/tmp"), 0700), 0);
 
     assert_int_equal(create(fixture, &file), 0);
-    assert_int_equal(cunei_script_file_state(&file, &readers, &fixture->error),
-                     CUNEI_SCRIPT_WAITING);
+    assert_int_equal(marks_of(&file).state, CUNEI_SCRIPT_WAITING);
     assert_true(cunei_script_file_withdraw(&file));
     cunei_script_file_close(&file, false);
 
     assert_int_equal(create(fixture, &file), 0);
-    assert_int_equal(write(file.fd, "#", 1), 1); /* as the process would */
+    mark(&file, "#12");
     assert_false(cunei_script_file_withdraw(&file));
-    assert_int_equal(cunei_script_file_state(&file, &readers, &fixture->error),
-                     CUNEI_SCRIPT_BEGUN);
-    assert_int_equal(readers, 2);
-    assert_int_equal(write(file.fd, "!Error: no", 10), 10);
-    assert_int_equal(write(file.fd, "#", 1), 1);
-    assert_int_equal(cunei_script_file_state(&file, &readers, &fixture->error),
-                     CUNEI_SCRIPT_FAILED);
-    assert_string_equal(fixture->error.text, "Error: no");
+    assert_int_equal(marks_of(&file).state, CUNEI_SCRIPT_BEGUN);
+    cunei_script_file_close(&file, false);
+}
+
+static void marks_say_who_has_read_and_how_it_ended(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cunei_script_file file = {0};
+    assert_int_equal(mkdir(in(fixture, "root/tmp"), 0700), 0);
+    assert_int_equal(create(fixture, &file), 0);
+
+    mark(&file, "#12#345");
+    assert_false(cunei_script_file_withdraw(&file));
+    mark(&file, "!Error: no#6");
+
+    struct cunei_script_marks marks = marks_of(&file);
+    assert_int_equal(marks.state, CUNEI_SCRIPT_FAILED);
+    assert_string_equal(marks.exception.text, "Error: no");
+    assert_int_equal(marks.reader_count, 4);
+    assert_true(cunei_script_marks_have(&marks, 345));
+    assert_true(cunei_script_marks_have(&marks, 6));
+    assert_false(cunei_script_marks_have(&marks, 34));
     cunei_script_file_close(&file, false);
 }
 
@@ -243,6 +268,7 @@ int main(void)
         TEST(a_pipe_in_place_of_a_folder_is_not_opened),
         TEST(a_folder_that_others_may_change_is_not_used),
         TEST(the_first_mark_decides),
+        TEST(marks_say_who_has_read_and_how_it_ended),
         TEST(the_file_of_another_has_our_name_and_stays),
         TEST(a_script_that_is_too_long_is_refused),
     };
