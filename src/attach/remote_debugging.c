@@ -28,8 +28,7 @@ static int fail_disabled(const struct cunei_target *target,
         [CUNEI_REMOTE_DEBUGGING_OPTION] =
             "it was started with -X disable-remote-debug. Leave that out",
         [CUNEI_REMOTE_DEBUGGING_BUILD] =
-            "its Python was built or configured without remote debugging. Use another "
-            "Python",
+            "its Python has no remote debugging. Use another Python",
     };
 
     return cunei_attach_fail(
@@ -90,7 +89,8 @@ static uint64_t path_of(const struct cunei_target *target, uint64_t thread)
 static int ask(const struct cunei_injection *injection, uint64_t thread)
 {
     const struct cunei_target *target = injection->target;
-    uint64_t breaker_address = thread + target->python.offsets.eval_breaker, breaker;
+    uint64_t breaker_address = thread + target->python.offsets.eval_breaker;
+    uint64_t breaker = 0;
     int32_t flag = 0;
 
     int rc = cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag));
@@ -114,7 +114,7 @@ static int ask(const struct cunei_injection *injection, uint64_t thread)
 static int ask_all(void *context)
 {
     struct cunei_injection *injection = context;
-    uint64_t threads[CUNEI_INJECTION_THREADS];
+    uint64_t threads[CUNEI_INJECTION_THREADS] = {0};
     int last = -EAGAIN;
 
     int rc = cunei_remote_interpreter_find(injection->target, &injection->interpreter);
@@ -140,8 +140,8 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     if (rc == -EBUSY)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: the request of another tool waits in it. Try "
-            "again when that has been served.",
+            "Process %d cannot be attached: the request of another tool waits in it. "
+            "Try again when that has been served.",
             (int)target->process.pid);
     return rc < 0 ? fail(target, rc, error) : 0;
 }

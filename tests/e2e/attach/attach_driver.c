@@ -122,7 +122,7 @@ static int run_often(struct cunei_target *target, int count, char **arguments)
 {
     int rc = 0;
 
-    for (int left = count > 4 ? atoi(arguments[4]) : 1; rc == 0 && left > 0; left--)
+    for (long left = count > 4 ? strtol(arguments[4], NULL, 10) : 1; rc == 0 && left > 0; left--)
         rc = run(target, strtod(arguments[2], NULL), arguments[3],
                  count > 5 ? arguments[5] : NULL);
     return rc;
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
         return list();
     if (argc < 3)
         return 1;
-    if (cunei_target_open(atoi(argv[2]), &target, &error) < 0)
+    if (cunei_target_open((pid_t)strtol(argv[2], NULL, 10), &target, &error) < 0)
         return refuse(&error);
     int rc = act(&target, argc - 1, argv + 1);
     cunei_target_close(&target);

@@ -20,6 +20,7 @@ from attaching import (
     pythons,
     wait_until_asleep,
     wait_until_computing,
+    wait_until_stopped,
 )
 
 ATTACHABLE = ["3.12", "3.13", "3.14", "3.15"]
@@ -126,7 +127,7 @@ def test_a_script_runs_in_a_running_program(python, kind):
     with program(python, BEGIN + RUNNING[kind] + END) as started:
         (result,) = inject(started.pid, SCRIPT)
         assert (result["outcome"], result["error"]) == ("ran", "")
-        assert left_files() == []
+        assert left_files(started.pid) == []
         seen, descriptors = ended(started.end())
     assert seen == "['<cunei>']"
     assert descriptors <= 4  # standard ones and that of the folder
@@ -139,7 +140,7 @@ def test_where_no_bytecode_runs_the_request_is_withdrawn(python, kind):
         wait(started.pid)
         (result,) = inject(started.pid, SCRIPT, seconds=0.3)
         assert result["outcome"] == "withdrawn"
-        assert left_files() == []
+        assert left_files(started.pid) == []
         seen, _ = ended(started.end())
     assert seen == "[]"
 
@@ -167,7 +168,7 @@ def test_two_hundred_scripts_in_a_row(python):
     with program(python, BEGIN + BUSY_THREADS + END) as started:
         results = inject(started.pid, "import sys; sys.seen.append(1)", count=200)
         assert {result["outcome"] for result in results} == {"ran"}
-        assert left_files() == []
+        assert left_files(started.pid) == []
         seen, descriptors = ended(started.end())
     assert seen == str([1] * 200)
     assert descriptors <= 4
@@ -277,7 +278,7 @@ def test_a_process_that_ends_meanwhile(python):
         text = driver.communicate()[0]
     assert '"outcome": "withdrawn"' in text
     assert f"Process {started.pid} ended before it was attached." in text
-    assert left_files() == []
+    assert left_files(started.pid) == []
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -360,8 +361,7 @@ def test_a_stopped_program_stays_stopped(python):
         os.waitid(os.P_PID, started.pid, os.WSTOPPED)
         (result,) = inject(started.pid, SCRIPT, seconds=0.1)
         assert result["outcome"] == "withdrawn"
-        with open(f"/proc/{started.pid}/stat") as file:
-            assert file.read().rsplit(")", 1)[1].split()[0] == "T"
+        wait_until_stopped(started.pid)
         os.kill(started.pid, signal.SIGCONT)
         assert ended(started.end())[0] == "[]"
 

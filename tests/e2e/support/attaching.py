@@ -61,10 +61,18 @@ def inject(pid, script, seconds=30, count=1):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def left_files():
-    """Files of cunei in the folders where scripts are written to."""
+def left_files(pid):
+    """Files for the process in the folders where scripts are written to."""
     folders = ("/tmp", "/var/tmp", "/dev/shm", os.environ.get("XDG_RUNTIME_DIR"))
-    return [path for folder in folders if folder for path in Path(folder).glob(NAMES)]
+    paths = [path for folder in folders if folder for path in Path(folder).glob(NAMES)]
+    return [path for path in paths if is_for(path, pid)]
+
+
+def is_for(path, pid):
+    """Other tests may make and remove such files at the same time."""
+    with contextlib.suppress(FileNotFoundError):
+        return f"posix.getpid() != {pid}:" in path.read_text()
+    return False
 
 
 NAMES = "cunei-" + "[0-9a-f]" * 16 + ".py"
@@ -116,6 +124,13 @@ def wait_until_asleep(pid):
     deadline = time.monotonic() + TIMEOUT_S
     while in_a_row < 20:
         in_a_row = in_a_row + 1 if is_asleep(pid) else 0
+        assert time.monotonic() < deadline
+
+
+def wait_until_stopped(pid):
+    """By a signal; it may still be on its way back to that after it was looked at."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while fields(pid, pid)[0] != "T":
         assert time.monotonic() < deadline
 
 
