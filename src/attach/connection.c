@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,6 +147,12 @@ static int connect_below(const struct cunei_process_facts *process, int root,
     return rc == -ESTALE ? -ENOENT : rc;
 }
 
+/* Of this thread alone, unlike seteuid(3). */
+static int become(uid_t user)
+{
+    return syscall(SYS_setresuid, -1, user, -1) < 0 ? -errno : 0;
+}
+
 /*
  * Root becomes the process's user meanwhile: so it is accepted where its root is another
  * user namespace's, and opens nothing that this user may not open.
@@ -156,12 +163,13 @@ static int connect_as_its_user(const struct cunei_process_facts *process, int ro
     bool is_root = geteuid() == 0 && process->effective_uid != 0;
     int fd = -ENOENT;
 
-    if (is_root && seteuid(process->effective_uid) < 0)
-        return -errno;
+    int rc = is_root ? become(process->effective_uid) : 0;
+    if (rc < 0)
+        return rc;
     for (size_t i = 0; i < folders->count && fd == -ENOENT; i++)
         fd = connect_below(process, root, folders->paths[i]);
-    if (is_root && seteuid(0) < 0)
-        return -errno;
+    if (is_root)
+        (void)become(0); /* root still is the saved user, so it succeeds */
     return fd;
 }
 

@@ -16,10 +16,11 @@
 /* Bytes at the beginning of _PyRuntime that hold all of it in every known version. */
 #define CUNEI_DEBUG_OFFSETS_SIZE 1024
 
+/* Words only, so that two can be compared as memory. */
 struct cunei_debug_offsets {
     uint64_t version; /* PY_VERSION_HEX */
-    bool is_free_threaded;
-    bool has_remote_debugging; /* the fields of PEP 768 follow */
+    uint64_t is_free_threaded;
+    uint64_t has_remote_debugging; /* the fields of PEP 768 follow */
     /* Of the runtime; of an interpreter, with its own GIL in it; of a thread. */
     uint64_t finalizing, interpreters_head;
     uint64_t interpreter_size, interpreter_id, interpreter_next;

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <time.h>
 
-/* Threads that have taken a request open the file within microseconds; one that an
- * audit hook holds up is not waited for longer. */
-#define READERS_WAIT_NS UINT64_C(300000000)
+/* A thread that has taken a request opens the file within microseconds, unless an audit
+ * hook holds it up, and marks it when it has the GIL again. */
+#define STEP_NS 1000000
+#define STEPS   1000
+
+#define LOOKS 5
 
 static const struct cunei_injection_way *const ways[] = {
     &cunei_injection_remote_debugging,
@@ -74,6 +77,18 @@ static int check_tracer(const struct cunei_target *target,
         (int)target->process.pid, (int)now.tracer);
 }
 
+/* The program runs while we look, so what does not fit together may do so later. */
+static int check_inside(const struct cunei_target *target,
+                        const struct cunei_injection_way *way,
+                        struct cunei_attach_error *error)
+{
+    int rc = -EBADMSG;
+
+    for (unsigned i = 0; rc == -EBADMSG && i < LOOKS; i++)
+        rc = way->check(target, error);
+    return rc;
+}
+
 int cunei_injection_check(struct cunei_target *target, struct cunei_attach_error *error)
 {
     const struct cunei_injection_way *way = cunei_injection_way_of(target);
@@ -85,7 +100,7 @@ int cunei_injection_check(struct cunei_target *target, struct cunei_attach_error
         rc = cunei_target_check_permission(target, error);
     if (rc == 0)
         rc = check_tracer(target, error);
-    return rc < 0 ? rc : way->check(target, error);
+    return rc < 0 ? rc : check_inside(target, way, error);
 }
 
 int cunei_injection_begin(struct cunei_injection *injection,
@@ -103,7 +118,7 @@ int cunei_injection_begin(struct cunei_injection *injection,
     injection->target = target;
     rc = injection->way->request(injection, error);
     if (rc < 0)
-        cunei_script_file_close(&injection->file);
+        cunei_script_file_close(&injection->file, false);
     return rc;
 }
 
@@ -111,37 +126,45 @@ int cunei_injection_has_run(struct cunei_injection *injection,
                             struct cunei_attach_error *error)
 {
     const struct cunei_target *target = injection->target;
-    size_t readers;
+    struct cunei_script_marks marks;
 
-    enum cunei_script_state state =
-        cunei_script_file_state(&injection->file, &readers, error);
-    if (state == CUNEI_SCRIPT_ENDED)
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.state == CUNEI_SCRIPT_ENDED)
         return 1;
-    if (state == CUNEI_SCRIPT_FAILED)
+    if (marks.state == CUNEI_SCRIPT_FAILED) {
+        *error = marks.exception;
         return -ECANCELED;
+    }
     if (!cunei_process_facts_is_alive(&target->process))
         return cunei_attach_fail(error, -ESRCH,
                                  "Process %d ended before it was attached.",
                                  (int)target->process.pid);
-    if (state == CUNEI_SCRIPT_WAITING && injection->way->remind)
+    if (marks.state == CUNEI_SCRIPT_WAITING && injection->way->remind)
         injection->way->remind(injection);
     return 0;
 }
 
-/* A file that is gone when a thread opens it makes CPython print a message. */
-static void wait_for_readers(const struct cunei_injection *injection, size_t wanted)
+static bool have_all_read(const struct cunei_injection *injection)
 {
-    const struct timespec step = {.tv_nsec = 1000000};
-    struct cunei_attach_error error;
+    struct cunei_script_marks marks;
 
-    for (uint64_t waited = 0; waited < READERS_WAIT_NS; waited += 1000000) {
-        size_t readers;
-        (void)cunei_script_file_state(&injection->file, &readers, &error);
-        if (readers >= wanted ||
-            !cunei_process_facts_is_alive(&injection->target->process))
-            break;
-        (void)nanosleep(&step, NULL);
+    cunei_script_file_read_marks(&injection->file, &marks);
+    for (size_t i = 0; i < injection->reader_count; i++) {
+        if (!cunei_script_marks_have(&marks, injection->readers[i]))
+            return false;
     }
+    return true;
+}
+
+/* A file that is gone when a thread opens it makes CPython print a message. */
+static void wait_for_readers(const struct cunei_injection *injection)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+
+    for (unsigned i = 0; i < STEPS && !have_all_read(injection) &&
+                         cunei_process_facts_is_alive(&injection->target->process);
+         i++)
+        (void)nanosleep(&step, NULL);
 }
 
 static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
@@ -154,18 +177,31 @@ static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
                                           : CUNEI_INJECTION_RUNNING;
 }
 
+/* Whether the file has to stay, because there are requests that need it. */
+static bool withdraw(struct cunei_injection *injection)
+{
+    struct cunei_script_marks marks;
+
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.reader_count >= injection->thread_count)
+        return false; /* no request is left */
+    int rc = injection->way->withdraw(injection);
+    return rc < 0 && cunei_process_facts_is_alive(&injection->target->process);
+}
+
 enum cunei_injection_outcome cunei_injection_end(struct cunei_injection *injection,
                                                  struct cunei_attach_error *error)
 {
-    size_t readers;
+    struct cunei_script_marks marks;
 
     if (!injection->file.is_open)
         return CUNEI_INJECTION_WITHDRAWN;
-    size_t taken = injection->way->withdraw(injection);
+    bool is_needed = withdraw(injection);
     bool is_withdrawn = cunei_script_file_withdraw(&injection->file);
-    wait_for_readers(injection, taken + 1);
-    enum cunei_script_state state =
-        cunei_script_file_state(&injection->file, &readers, error);
-    cunei_script_file_close(&injection->file);
-    return outcome_of(state, is_withdrawn);
+    wait_for_readers(injection);
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.state == CUNEI_SCRIPT_FAILED)
+        *error = marks.exception;
+    cunei_script_file_close(&injection->file, is_needed);
+    return outcome_of(marks.state, is_withdrawn);
 }

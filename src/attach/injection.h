@@ -15,7 +15,9 @@
  * script runs in a forked child, and none runs after cunei_injection_end has returned
  * CUNEI_INJECTION_WITHDRAWN.
  *
- * cunei_injection_end is always called, also after a failure of the others.
+ * cunei_injection_end is always called, also after a failure of the others.  Should the
+ * request not be withdrawn, because a debugger has stopped the process for example, the
+ * file stays: CPython prints a message if it is gone.
  */
 #ifndef CUNEI_ATTACH_INJECTION_H
 #define CUNEI_ATTACH_INJECTION_H
@@ -29,6 +31,11 @@
 
 #define CUNEI_INJECTION_THREADS 64 /* that are asked at once, on 3.14 and newer */
 
+/* A reason that both ways have. */
+#define CUNEI_INJECTION_NOT_STOPPED                                                 \
+    "one of its threads cannot be stopped, because it waits for a disk or network " \
+    "file system. Try again"
+
 struct cunei_injection_way;
 
 struct cunei_injection {
@@ -40,6 +47,9 @@ struct cunei_injection {
     uint64_t interpreter;
     uint64_t threads[CUNEI_INJECTION_THREADS]; /* with a request */
     size_t thread_count;
+    /* Of these, numbers of those that have taken it and may not have read it yet. */
+    uint64_t readers[CUNEI_INJECTION_THREADS];
+    size_t reader_count;
     uint64_t text; /* what a pending call executes is here */
 };
 
@@ -59,8 +69,10 @@ struct cunei_injection_way {
     int (*request)(struct cunei_injection *injection, struct cunei_attach_error *error);
     /* Repeat what may have got lost; NULL: nothing may. */
     void (*remind)(struct cunei_injection *injection);
-    /* Take the request back.  The number of threads that have taken it before. */
-    size_t (*withdraw)(struct cunei_injection *injection);
+    /* Take the request back, and list in `readers` the threads that have taken it
+     * before and print a message if they find no file.  A negative errno: it could not
+     * be. */
+    int (*withdraw)(struct cunei_injection *injection);
 };
 
 extern const struct cunei_injection_way cunei_injection_remote_debugging;

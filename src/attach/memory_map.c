@@ -2,8 +2,6 @@
 #include "attach/memory_map.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -11,6 +9,7 @@
 #include "attach/process_facts.h"
 
 #define MAPS_MAX (64u << 20)
+#define RIGHTS   4 /* characters */
 
 int cunei_memory_map_read(struct cunei_memory_map *map, pid_t pid)
 {
@@ -35,22 +34,50 @@ static void set_path(struct cunei_mapping *mapping, const char *path, size_t len
         mapping->path_length = 0;
 }
 
+/* Step over a number and the character behind it; false: it is not there. */
+static bool take_number(const char **at, int base, char behind, uint64_t *number)
+{
+    char *end = NULL;
+
+    *number = strtoull(*at, &end, base);
+    if (end == *at || *end != behind)
+        return false;
+    *at = end + 1;
+    return true;
+}
+
+/* What comes before the path: "7f00-7f01 r-xp 00001000 fd:01 4711 …".  Where it ends.
+ */
+static const char *parse_numbers(const char *line, struct cunei_mapping *mapping)
+{
+    const char *at = line;
+
+    if (!take_number(&at, 16, '-', &mapping->start) ||
+        !take_number(&at, 16, ' ', &mapping->end) || strcspn(at, " ") != RIGHTS)
+        return NULL;
+    memcpy(mapping->rights, at, RIGHTS);
+    mapping->rights[RIGHTS] = '\0';
+    at += RIGHTS + 1;
+    if (!take_number(&at, 16, ' ', &mapping->offset))
+        return NULL;
+    at += strcspn(at, " \n"); /* the device */
+    char *end = NULL;
+    mapping->inode = strtoull(at, &end, 10);
+    return end == at ? NULL : end;
+}
+
 bool cunei_memory_map_next(const struct cunei_memory_map *map,
                            struct cunei_mapping *mapping)
 {
     while (mapping->next < map->text.size) {
         const char *line = map->text.data + mapping->next;
         size_t length = strcspn(line, "\n");
-        int path = 0;
         mapping->next += length + 1;
-        if (sscanf(line,
-                   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 "%n",
-                   &mapping->start, &mapping->end, mapping->rights, &mapping->offset,
-                   &mapping->inode, &path) < 5 ||
-            (size_t)path > length || mapping->end <= mapping->start)
+        const char *path = parse_numbers(line, mapping);
+        if (!path || path > line + length || mapping->end <= mapping->start)
             continue;
-        size_t from = (size_t)path + strspn(line + path, " ");
-        set_path(mapping, line + from, length - from);
+        path += strspn(path, " ");
+        set_path(mapping, path, (size_t)(line + length - path));
         return true;
     }
     return false;

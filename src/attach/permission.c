@@ -22,7 +22,7 @@ static int ptrace_scope(void)
     if (read(fd, text, sizeof(text) - 1) < 0)
         text[0] = '\0';
     close(fd);
-    return atoi(text);
+    return (int)strtol(text, NULL, 10);
 }
 
 static bool is_of_other_user(const struct cunei_process_facts *process)
@@ -68,14 +68,14 @@ static int fail_for_scope(const struct cunei_process_facts *process, int scope, 
         return cunei_attach_fail(
             error, rc,
             "Process %d cannot be attached: this machine forbids it to everyone "
-            "(kernel.yama.ptrace_scope is 3, until it restarts). Start the program with "
-            "'cunei arm' or 'cunei record'.",
+            "(kernel.yama.ptrace_scope is 3, until it restarts). Start the program "
+            "with 'cunei arm' or 'cunei record'.",
             (int)process->pid);
     return cunei_attach_fail(
         error, rc,
         "Process %d cannot be attached: this machine allows it only to root "
-        "(kernel.yama.ptrace_scope is %d). Run cunei as root, or start the program with "
-        "'cunei arm'.",
+        "(kernel.yama.ptrace_scope is %d). Run cunei as root, or start the program "
+        "with 'cunei arm'.",
         (int)process->pid, scope);
 }
 

@@ -67,9 +67,14 @@ static long number_of(const char *status, const char *name)
 /* The four ids of a user or group: real, effective, saved, of files. */
 static bool read_ids(const char *status, const char *name, unsigned ids[4])
 {
-    const char *field = field_of(status, name);
-    return field &&
-           sscanf(field, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+    const char *at = field_of(status, name);
+
+    for (size_t i = 0; at && i < 4; i++) {
+        char *end = NULL;
+        ids[i] = (unsigned)strtoul(at, &end, 10);
+        at = end == at ? NULL : end;
+    }
+    return at != NULL;
 }
 
 static void read_name(const char *status, char name[CUNEI_PROCESS_NAME_SIZE])

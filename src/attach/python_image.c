@@ -64,7 +64,9 @@ static bool copy_path(const struct cunei_mapping *mapping, char path[PATH_MAX])
             begins_with(mapping->path + i, mapping->path_length - i, "\\012");
         if (length + 1 >= PATH_MAX)
             return false;
-        path[length++] = is_newline ? '\n' : mapping->path[i];
+        path[length++] = mapping->path[i];
+        if (is_newline)
+            path[length - 1] = '\n';
         i += is_newline ? 3 : 0;
     }
     path[length] = '\0';
@@ -244,7 +246,7 @@ static void read_offsets(const struct candidate *candidate,
     image->offsets_rc =
         cunei_debug_offsets_parse(bytes, sizeof(bytes), &image->offsets);
     if (image->offsets_rc == 0)
-        image->is_free_threaded = image->offsets.is_free_threaded;
+        image->is_free_threaded = image->offsets.is_free_threaded != 0;
 }
 
 static int set_addresses(const struct candidate *candidate,
@@ -290,8 +292,8 @@ static int fail_no_python(const struct cunei_process_facts *process,
                                  (int)process->pid);
     return cunei_attach_fail(
         error, -ENOEXEC,
-        "Process %d is not a Python: its program '%s' contains no CPython. 'cunei list' "
-        "shows the Python processes.",
+        "Process %d is not a Python: its program '%s' contains no CPython. 'cunei "
+        "list' shows the Python processes.",
         (int)process->pid, executable);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "attach/injection.h"
+#include "attach/permission.h"
 #include "attach/remote_interpreter.h"
 #include "attach/stopped_threads.h"
 
@@ -27,8 +28,7 @@ static int fail_disabled(const struct cunei_target *target,
         [CUNEI_REMOTE_DEBUGGING_OPTION] =
             "it was started with -X disable-remote-debug. Leave that out",
         [CUNEI_REMOTE_DEBUGGING_BUILD] =
-            "its Python was built or configured without remote debugging. Use another "
-            "Python",
+            "its Python has no remote debugging. Use another Python",
     };
 
     return cunei_attach_fail(
@@ -37,8 +37,8 @@ static int fail_disabled(const struct cunei_target *target,
         (int)target->process.pid, why[target->remote_debugging]);
 }
 
-static int fail_interpreter(const struct cunei_target *target, int rc,
-                            struct cunei_attach_error *error)
+static int fail(const struct cunei_target *target, int rc,
+                struct cunei_attach_error *error)
 {
     const char *why =
         rc == -ESHUTDOWN ? "its Python is ending"
@@ -46,8 +46,11 @@ static int fail_interpreter(const struct cunei_target *target, int rc,
         : rc == -EBADMSG
             ? "its memory is not as its Python 3 should have it. Start the "
               "program with 'cunei arm'"
-            : strerror(-rc);
+        : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
+                           : NULL;
 
+    if (!why)
+        return cunei_permission_fail(&target->process, rc, error);
     return cunei_attach_fail(error, rc, "Process %d cannot be attached: %s.",
                              (int)target->process.pid, why);
 }
@@ -67,7 +70,7 @@ static int check(const struct cunei_target *target, struct cunei_attach_error *e
             "Python 3.%u.%d. Update cunei, or start the program with 'cunei arm'.",
             (int)target->process.pid, python->minor, python->patch);
     int rc = cunei_remote_interpreter_find(target, &interpreter);
-    return rc < 0 ? fail_interpreter(target, rc, error) : 0;
+    return rc < 0 ? fail(target, rc, error) : 0;
 }
 
 static uint64_t flag_of(const struct cunei_target *target, uint64_t thread)
@@ -86,7 +89,8 @@ static uint64_t path_of(const struct cunei_target *target, uint64_t thread)
 static int ask(const struct cunei_injection *injection, uint64_t thread)
 {
     const struct cunei_target *target = injection->target;
-    uint64_t breaker_address = thread + target->python.offsets.eval_breaker, breaker;
+    uint64_t breaker_address = thread + target->python.offsets.eval_breaker;
+    uint64_t breaker = 0;
     int32_t flag = 0;
 
     int rc = cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag));
@@ -110,7 +114,7 @@ static int ask(const struct cunei_injection *injection, uint64_t thread)
 static int ask_all(void *context)
 {
     struct cunei_injection *injection = context;
-    uint64_t threads[CUNEI_INJECTION_THREADS];
+    uint64_t threads[CUNEI_INJECTION_THREADS] = {0};
     int last = -EAGAIN;
 
     int rc = cunei_remote_interpreter_find(injection->target, &injection->interpreter);
@@ -136,50 +140,68 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     if (rc == -EBUSY)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: the request of another tool waits in it. Try "
-            "again when that has been served.",
+            "Process %d cannot be attached: the request of another tool waits in it. "
+            "Try again when that has been served.",
             (int)target->process.pid);
-    return rc < 0 ? fail_interpreter(target, rc, error) : 0;
+    return rc < 0 ? fail(target, rc, error) : 0;
 }
 
-/* Whether our request is still there; it is taken back. */
-static bool take_back(const struct cunei_injection *injection, uint64_t thread)
+/* Whether it is our path in a thread, and not in a newer one in the same place. */
+static bool has_path(const struct cunei_injection *injection, uint64_t thread)
 {
-    const struct cunei_target *target = injection->target;
     size_t size = strlen(injection->file.path) + 1;
     char path[CUNEI_SCRIPT_PATH_MAX];
-    int32_t flag = 0;
 
-    if (cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag)) < 0 ||
-        flag != 1 ||
-        cunei_remote_read(target, path_of(target, thread), path, size) < 0 ||
-        memcmp(path, injection->file.path, size) != 0)
-        return false;
-    flag = 0;
-    return cunei_remote_write(target, flag_of(target, thread), &flag, sizeof(flag)) ==
-           0;
+    return cunei_remote_read(injection->target, path_of(injection->target, thread),
+                             path, size) == 0 &&
+           memcmp(path, injection->file.path, size) == 0;
 }
 
-/* The number of threads that have taken the request and may be about to read. */
+/* Whether it waits no more; otherwise it is taken back. */
+static bool is_taken(const struct cunei_injection *injection, uint64_t thread)
+{
+    const struct cunei_target *target = injection->target;
+    const int32_t none = 0;
+    int32_t flag = 0;
+
+    int rc = cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag));
+    if (rc == 0 && flag == 1)
+        rc = cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
+    return rc == 0 && flag != 1;
+}
+
+static int add_reader(struct cunei_injection *injection, uint64_t thread)
+{
+    const struct cunei_target *target = injection->target;
+
+    int rc = cunei_remote_read(target, thread + target->python.offsets.native_thread_id,
+                               &injection->readers[injection->reader_count],
+                               sizeof(injection->readers[0]));
+    injection->reader_count += rc == 0;
+    return rc;
+}
+
+/* A thread that has ended since then has no request, and reads nothing. */
 static int take_back_all(void *context)
 {
     struct cunei_injection *injection = context;
-    int taken = 0;
+    int rc = 0;
 
-    for (size_t i = 0; i < injection->thread_count; i++) {
+    injection->reader_count = 0;
+    for (size_t i = 0; rc == 0 && i < injection->thread_count; i++) {
         uint64_t thread = injection->threads[i];
         if (cunei_remote_interpreter_has(injection->target, injection->interpreter,
-                                         thread))
-            taken += !take_back(injection, thread);
+                                         thread) &&
+            has_path(injection, thread) && is_taken(injection, thread))
+            rc = add_reader(injection, thread);
     }
-    return taken;
+    return rc;
 }
 
-static size_t withdraw(struct cunei_injection *injection)
+static int withdraw(struct cunei_injection *injection)
 {
-    int taken = cunei_stopped_threads_run(injection->target->process.pid, take_back_all,
-                                          injection, &injection->stopped_ns);
-    return taken > 0 ? (size_t)taken : 0;
+    return cunei_stopped_threads_run(injection->target->process.pid, take_back_all,
+                                     injection, &injection->stopped_ns);
 }
 
 const struct cunei_injection_way cunei_injection_remote_debugging = {

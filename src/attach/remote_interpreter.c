@@ -39,11 +39,12 @@ static int compare_offsets(const struct cunei_target *target)
     uint8_t bytes[CUNEI_DEBUG_OFFSETS_SIZE];
 
     int rc = cunei_remote_read(target, target->python.runtime, bytes, sizeof(bytes));
-    if (rc == 0)
-        rc = cunei_debug_offsets_parse(bytes, sizeof(bytes), &offsets);
-    if (rc == 0 && memcmp(&offsets, &target->python.offsets, sizeof(offsets)) != 0)
-        rc = -EBADMSG;
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (cunei_debug_offsets_parse(bytes, sizeof(bytes), &offsets) < 0 ||
+        memcmp(&offsets, &target->python.offsets, sizeof(offsets)) != 0)
+        return -EBADMSG;
+    return 0;
 }
 
 static int check_finalizing(const struct cunei_target *target)
@@ -117,25 +118,13 @@ static void move_to_front(uint64_t *threads, size_t count, uint64_t thread)
     }
 }
 
-/* One that the list has beyond `max` takes the place of the last. */
-static void prefer(uint64_t *threads, size_t *count, size_t max, uint64_t thread)
-{
-    bool is_listed = false;
-
-    for (size_t i = 0; i < *count; i++)
-        is_listed |= threads[i] == thread;
-    if (!is_listed && *count == max)
-        threads[*count - 1] = thread;
-    move_to_front(threads, *count, thread);
-}
-
 int cunei_remote_interpreter_threads(const struct cunei_target *target,
                                      uint64_t interpreter, uint64_t *threads,
                                      size_t max)
 {
     const struct cunei_debug_offsets *offsets = &target->python.offsets;
     uint64_t thread = 0, holder = 0, main_thread = 0;
-    size_t count = 0;
+    size_t count = 0, last = max;
 
     int rc = read_pointer(target, interpreter + offsets->gil_holder, &holder);
     if (rc == 0 && offsets->threads_main)
@@ -147,7 +136,7 @@ int cunei_remote_interpreter_threads(const struct cunei_target *target,
         if (count < max)
             threads[count++] = thread;
         else if (thread == holder || thread == main_thread)
-            prefer(threads, &count, max, thread);
+            threads[--last] = thread; /* in place of others */
     }
     move_to_front(threads, count, main_thread);
     move_to_front(threads, count, holder);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -15,35 +16,41 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 
-#define MARKS_MAX 4096
+#define MARKS_MAX 8192
+
+#define OUR_MARK "#0"
 
 /*
  * What surrounds the script.  A forked child has inherited the request, so the pid is
- * compared.  KeyboardInterrupt belongs to the program, and goes back to it.
+ * compared.  KeyboardInterrupt belongs to the program: a thread of its own gives it
+ * back, because it would be raised in here once more if this thread did.
  */
 static const char before_path[] = "def run(script):\n"
-                                  "    import posix\n"
+                                  "    import _thread, posix\n"
                                   "    mark = -1\n"
+                                  "    interrupted = False\n"
                                   "    try:\n"
                                   "        if posix.getpid() != %d:\n"
                                   "            return\n"
                                   "        mark = posix.open(";
 static const char after_path[] =
     ", posix.O_RDWR | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW)\n"
-    "        posix.write(mark, b'#')\n"
-    "        if posix.lseek(mark, 0, 1) != %8zu + 1:\n"
+    "        name = b'#%%d' %% _thread.get_native_id()\n"
+    "        posix.write(mark, name)\n"
+    "        if posix.lseek(mark, 0, 1) != %8zu + len(name):\n"
     "            return\n"
     "        exec(compile(script, '<cunei>', 'exec'), {'__name__': '<cunei>'})\n"
     "        posix.write(mark, b'=')\n"
     "    except BaseException as error:\n"
-    "        if isinstance(error, KeyboardInterrupt):\n"
-    "            __import__('_thread').interrupt_main()\n"
+    "        interrupted = isinstance(error, KeyboardInterrupt)\n"
     "        if mark >= 0:\n"
     "            text = ascii('%%s: %%s' %% (type(error).__name__, error))[1:-1]\n"
     "            posix.write(mark, b'!' + text[:600].replace('#', ' ').encode())\n"
     "    finally:\n"
     "        if mark >= 0:\n"
     "            posix.close(mark)\n"
+    "    if interrupted:\n"
+    "        _thread.start_new_thread(_thread.interrupt_main, ())\n"
     "run(";
 
 /* A literal of Python's bytes. */
@@ -138,7 +145,6 @@ static void remove_file(struct cunei_script_file *file)
         struct cunei_file_id id = cunei_file_id_of(&status);
         (void)cunei_safe_remove(file->folder, name_of(file), &id);
     }
-    close(file->fd);
 }
 
 static int make_file(struct cunei_script_file *file, const struct cunei_target *target,
@@ -157,8 +163,10 @@ static int make_file(struct cunei_script_file *file, const struct cunei_target *
                  : 0;
     if (rc == 0)
         rc = write_text(file, target, script);
-    if (rc < 0)
+    if (rc < 0) {
         remove_file(file);
+        close(file->fd);
+    }
     return rc;
 }
 
@@ -203,54 +211,70 @@ int cunei_script_file_create(struct cunei_script_file *file,
     if (rc < 0)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: no file for it can be made in its /tmp: %s. "
-            "Make it a folder that user %u can write to.",
+            "Process %d cannot be attached: no file for it can be made in its /tmp: "
+            "%s. Make it a folder that user %u can write to.",
             (int)target->process.pid, strerror(tmp_rc ? -tmp_rc : -rc),
             (unsigned)target->process.file_uid);
     return 0;
 }
 
-/* What an exception said, up to the next mark. */
-static void copy_exception(const char *text, struct cunei_attach_error *error)
+/* What it raised, up to the next mark. */
+static void set_exception(struct cunei_script_marks *marks, const char *text)
 {
-    (void)cunei_attach_fail(error, 0, "%.*s", (int)strcspn(text, "#"), text);
+    marks->state = CUNEI_SCRIPT_FAILED;
+    (void)cunei_attach_fail(&marks->exception, 0, "%.*s", (int)strcspn(text, "#"),
+                            text);
 }
 
-enum cunei_script_state cunei_script_file_state(const struct cunei_script_file *file,
-                                                size_t *readers,
-                                                struct cunei_attach_error *error)
+static void add_reader(struct cunei_script_marks *marks, const char *number)
 {
-    char marks[MARKS_MAX + 1];
-    enum cunei_script_state state = CUNEI_SCRIPT_WAITING;
+    if (marks->reader_count < CUNEI_SCRIPT_READERS)
+        marks->readers[marks->reader_count++] = strtoull(number, NULL, 10);
+}
 
-    *readers = 0;
-    ssize_t size = pread(file->fd, marks, MARKS_MAX, (off_t)file->size);
-    marks[size > 0 ? size : 0] = '\0';
-    const char *end = strpbrk(marks, "=!");
-    for (const char *at = marks; *at; at++)
-        *readers += *at == '#';
-    if (*readers > 0)
-        state = CUNEI_SCRIPT_BEGUN;
+void cunei_script_file_read_marks(const struct cunei_script_file *file,
+                                  struct cunei_script_marks *marks)
+{
+    char text[MARKS_MAX + 1];
+
+    *marks = (struct cunei_script_marks){.state = CUNEI_SCRIPT_WAITING};
+    ssize_t size = pread(file->fd, text, MARKS_MAX, (off_t)file->size);
+    text[size > 0 ? size : 0] = '\0';
+    for (const char *at = strchr(text, '#'); at; at = strchr(at + 1, '#'))
+        add_reader(marks, at + 1);
+    if (marks->reader_count > 0)
+        marks->state = CUNEI_SCRIPT_BEGUN;
+    const char *end = strpbrk(text, "=!");
     if (end && *end == '=')
-        state = CUNEI_SCRIPT_ENDED;
-    if (end && *end == '!') {
-        state = CUNEI_SCRIPT_FAILED;
-        copy_exception(end + 1, error);
+        marks->state = CUNEI_SCRIPT_ENDED;
+    if (end && *end == '!')
+        set_exception(marks, end + 1);
+}
+
+bool cunei_script_marks_have(const struct cunei_script_marks *marks, uint64_t thread)
+{
+    for (size_t i = 0; i < marks->reader_count; i++) {
+        if (marks->readers[i] == thread)
+            return true;
     }
-    return state;
+    return false;
 }
 
 bool cunei_script_file_withdraw(const struct cunei_script_file *file)
 {
-    return write(file->fd, "#", 1) == 1 &&
-           lseek(file->fd, 0, SEEK_CUR) == (off_t)file->size + 1;
+    const ssize_t size = sizeof(OUR_MARK) - 1;
+
+    return write(file->fd, OUR_MARK, (size_t)size) == size &&
+           lseek(file->fd, 0, SEEK_CUR) == (off_t)file->size + size;
 }
 
-void cunei_script_file_close(struct cunei_script_file *file)
+void cunei_script_file_close(struct cunei_script_file *file, bool is_needed)
 {
     if (!file->is_open)
         return;
-    remove_file(file);
+    if (!is_needed)
+        remove_file(file);
+    close(file->fd);
     close(file->folder);
     *file = (struct cunei_script_file){0};
 }

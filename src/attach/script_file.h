@@ -6,7 +6,7 @@
  * /dev/shm, found below its root.  It is new, 0600, and belongs to the user of the
  * process.  Whoever executes it appends a mark:
  *
- *     #           has read the file; the first to do so executes the script
+ *     #1234       thread 1234 has read the file; the first one executes the script
  *     =           the script has ended
  *     !text       the script has raised an exception
  *
@@ -35,6 +35,8 @@ struct cunei_script_file {
     char path[CUNEI_SCRIPT_PATH_MAX]; /* as the process sees it */
 };
 
+#define CUNEI_SCRIPT_READERS 128 /* more than are ever asked */
+
 enum cunei_script_state {
     CUNEI_SCRIPT_WAITING,
     CUNEI_SCRIPT_BEGUN,
@@ -42,19 +44,25 @@ enum cunei_script_state {
     CUNEI_SCRIPT_ENDED,
 };
 
+struct cunei_script_marks {
+    enum cunei_script_state state;
+    uint64_t readers[CUNEI_SCRIPT_READERS]; /* threads, as the process numbers them */
+    size_t reader_count;
+    struct cunei_attach_error exception; /* if it failed */
+};
+
 int cunei_script_file_create(struct cunei_script_file *file,
                              const struct cunei_target *target, const char *script,
                              struct cunei_attach_error *error);
 
-/* How far it is, and how many have read it; what it raised goes to `error`. */
-enum cunei_script_state cunei_script_file_state(const struct cunei_script_file *file,
-                                                size_t *readers,
-                                                struct cunei_attach_error *error);
+void cunei_script_file_read_marks(const struct cunei_script_file *file,
+                                  struct cunei_script_marks *marks);
+bool cunei_script_marks_have(const struct cunei_script_marks *marks, uint64_t thread);
 
 /* Execute it no more; false: it has begun before. */
 bool cunei_script_file_withdraw(const struct cunei_script_file *file);
 
-/* Remove it. */
-void cunei_script_file_close(struct cunei_script_file *file);
+/* Remove it, unless it is needed. */
+void cunei_script_file_close(struct cunei_script_file *file, bool is_needed);
 
 #endif

@@ -5,21 +5,33 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "attach/process_facts.h"
+#include "base/buffer.h"
 #include "base/vector.h"
 
-/* A thread that sleeps in the kernel and cannot be interrupted, on a disk for example,
- * must not hold up the others for longer. */
-#define STOP_MAX_NS UINT64_C(50000000)
+/*
+ * A thread that sleeps in the kernel and cannot be interrupted, on a disk for example,
+ * must not hold up the others for longer.  After a pause, we try again.
+ */
+#define STOP_MAX_NS UINT64_C(30000000)
+#define PAUSE_NS    10000000
+#define ATTEMPTS    10
 #define ROUNDS_MAX  10
+#define SPINS       100
+#define STEP_NS     20000
+#define STAT_MAX    4096
 
 struct stopped {
     pid_t tid;
@@ -54,13 +66,30 @@ static bool is_known(const struct stop *stop, pid_t tid)
     return false;
 }
 
-/* A thread that has ended in the meantime is no failure. */
+/* Whether the thread is ending, or gone; a main thread can end before the others. */
+static bool has_ended(const struct stop *stop, pid_t tid)
+{
+    char path[64];
+    struct cunei_buffer text = {0};
+
+    (void)snprintf(path, sizeof(path), "task/%d/stat", (int)tid);
+    bool is_there = cunei_process_file_read(stop->pid, path, STAT_MAX, &text) == 0;
+    const char *name_end = is_there ? strrchr(cunei_buffer_text(&text), ')') : NULL;
+    bool has_state = name_end && name_end[1] == ' ' && name_end[2];
+    bool is_ended = !has_state || strchr("ZXx", name_end[2]);
+    cunei_buffer_fini(&text);
+    return is_ended;
+}
+
+/* A thread that has ended in the meantime is not a failure. */
 static int seize(struct stop *stop, pid_t tid)
 {
     if (!CUNEI_VECTOR_RESERVE(stop->threads, stop->capacity, stop->count + 1))
         return -ENOMEM;
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-        return errno == ESRCH ? 0 : -errno;
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+        int rc = -errno;
+        return rc == -ESRCH || has_ended(stop, tid) ? 0 : rc;
+    }
     stop->threads[stop->count++] = (struct stopped){.tid = tid};
     return 0;
 }
@@ -112,8 +141,22 @@ static bool look_at(struct stopped *thread)
     return true;
 }
 
+/*
+ * Most threads stop within microseconds, while we look.  Others have to get a processor
+ * first: then we sleep, rather than yield, which on a busy machine costs a time slice.
+ */
+static void wait_a_moment(unsigned *spins)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+
+    if ((*spins)++ >= SPINS)
+        (void)nanosleep(&step, NULL);
+}
+
 static int wait_for(struct stop *stop)
 {
+    unsigned spins = 0;
+
     for (size_t i = 0; i < stop->count;) {
         if (look_at(&stop->threads[i])) {
             i++;
@@ -121,7 +164,7 @@ static int wait_for(struct stop *stop)
         }
         if (now_ns() - stop->begin_ns > STOP_MAX_NS)
             return -ETIMEDOUT;
-        (void)sched_yield();
+        wait_a_moment(&spins);
     }
     return 0;
 }
@@ -171,6 +214,8 @@ static void *run(void *argument)
 {
     struct stop *stop = argument;
 
+    (void)prctl(PR_SET_TIMERSLACK, 1);
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20); /* allowed to root */
     stop->rc = stop_all(stop);
     if (stop->rc == 0)
         stop->rc = has_any(stop) ? stop->function(stop->context) : -ESRCH;
@@ -179,23 +224,35 @@ static void *run(void *argument)
     return NULL;
 }
 
-int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *context,
-                              uint64_t *stopped_ns)
+static int run_once(struct stop *stop, uint64_t *stopped_ns)
 {
-    struct stop stop = {.pid = pid, .function = function, .context = context};
     sigset_t all, before;
     pthread_t thread;
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&thread, NULL, run, &stop);
+    int rc = pthread_create(&thread, NULL, run, stop);
     if (rc == 0)
         rc = pthread_join(thread, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    free(stop.threads);
-    if (rc != 0)
-        return -rc;
-    if (stop.begin_ns)
-        *stopped_ns += stop.end_ns - stop.begin_ns;
-    return stop.rc;
+    free(stop->threads);
+    if (stop->begin_ns)
+        *stopped_ns += stop->end_ns - stop->begin_ns;
+    return rc ? -rc : stop->rc;
+}
+
+int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *context,
+                              uint64_t *stopped_ns)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int rc = -EAGAIN;
+
+    for (unsigned i = 0; i < ATTEMPTS; i++) {
+        struct stop stop = {.pid = pid, .function = function, .context = context};
+        rc = run_once(&stop, stopped_ns);
+        if (rc != -EAGAIN && rc != -ETIMEDOUT)
+            break;
+        (void)nanosleep(&pause, NULL);
+    }
+    return rc;
 }

@@ -172,7 +172,7 @@ static void read_environment(struct cunei_target *target)
     target->remote_debugging = remote_debugging_of(target, &environment, &arguments);
     const char *runtime = cunei_process_variable(&environment, "XDG_RUNTIME_DIR");
     if (runtime && runtime[0] == '/' && strlen(runtime) < CUNEI_TARGET_PATH_MAX)
-        strcpy(target->runtime_directory, runtime);
+        memcpy(target->runtime_directory, runtime, strlen(runtime) + 1);
     cunei_buffer_fini(&environment);
     cunei_buffer_fini(&arguments);
 }

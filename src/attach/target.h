@@ -33,7 +33,7 @@ enum cunei_remote_debugging {
     CUNEI_REMOTE_DEBUGGING_VARIABLE, /* PYTHON_DISABLE_REMOTE_DEBUG */
     CUNEI_REMOTE_DEBUGGING_OPTION,   /* -X disable-remote-debug */
     CUNEI_REMOTE_DEBUGGING_BUILD,    /* --without-remote-debug, or the program's own
-                                        configuration; only known with rights to trace */
+                                        configuration; found with rights to trace */
 };
 
 struct cunei_target {

@@ -91,7 +91,12 @@ static void note_begun(const struct cunei_attach_session *session, bool stay)
 
     cunei_terminal_text(&name, run->program.name ? run->program.name : "python",
                         SIZE_MAX);
-    if (stay)
+    if (stay && session->remote.path)
+        cunei_cmd_note("recording process %d (%s) into %s, as it sees files; 'cunei "
+                       "attach %d --detach' ends it and copies the trace here",
+                       (int)session->target.process.pid, cunei_buffer_text(&name),
+                       session->remote.path, (int)session->target.process.pid);
+    else if (stay)
         cunei_cmd_note("recording process %d (%s) into %s; 'cunei attach %d --detach' "
                        "ends it",
                        (int)session->target.process.pid, cunei_buffer_text(&name),
@@ -151,6 +156,8 @@ static int detach(struct cunei_attach_session *session, const struct values *val
     else
         status = cunei_attach_session_adopt(session, &answer);
     cunei_control_answer_fini(&answer);
+    if (status == EXIT_SUCCESS)
+        status = cunei_attach_session_make_copy(session, values->directory);
     if (status == EXIT_SUCCESS)
         status = cunei_attach_session_end(session);
     if (status == EXIT_SUCCESS && session->run.directory)

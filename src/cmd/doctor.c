@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
 #include "cmd/doctor_checks.h"
+#include "cmd/doctor_output.h"
+#include "cmd/doctor_process.h"
 #include "cmd/record/config.h"
 #include "cmd/record/interpreter.h"
 #include "cmd/record/option_conflict.h"
@@ -33,8 +34,6 @@ struct values {
     const char *python;
     bool json;
 };
-
-static const char *const state_names[] = {"ok", "note", "missing", "bad"};
 
 static void check_kernel(const struct cunei_doctor *doctor,
                          struct cunei_finding *finding)
@@ -290,65 +289,17 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static void print_row(const struct cunei_doctor *doctor, const char *name,
-                      const struct cunei_finding *finding)
-{
-    struct cunei_version_limit limit = {0};
-    struct cunei_buffer text = {0}, advice = {0};
-
-    cunei_text_show(&text, cunei_buffer_text(&finding->text), finding->text.size);
-    cunei_text_show(&advice, cunei_buffer_text(&finding->advice), finding->advice.size);
-    printf("%-12s %-8s %s\n", name, state_names[finding->state],
-           cunei_buffer_text(&text));
-    while (finding->lists_limits && cunei_doctor_next_limit(doctor, &limit))
-        printf("%-21s · %s\n", "", limit.text);
-    if (advice.size)
-        printf("%-21s → %s\n", "", advice.data);
-    cunei_buffer_fini(&text);
-    cunei_buffer_fini(&advice);
-}
-
-static void add_json(struct cunei_buffer *json, const char *name,
-                     const struct cunei_finding *finding)
-{
-    const struct cunei_buffer *texts[] = {&finding->text, &finding->advice};
-    static const char *const keys[] = {"text", "advice"};
-
-    cunei_buffer_format(json, "%s{\"name\":\"%s\",\"state\":\"%s\"",
-                        json->data[json->size - 1] == '[' ? "" : ",", name,
-                        state_names[finding->state]);
-    for (size_t i = 0; i < 2; i++) {
-        cunei_buffer_format(json, ",\"%s\":", keys[i]);
-        cunei_text_json(json, texts[i]->data ? texts[i]->data : "", texts[i]->size);
-    }
-    cunei_buffer_append_text(json, "}");
-}
-
 static int examine(const struct cunei_doctor *doctor, bool as_json)
 {
-    struct cunei_buffer json = {0};
-    bool bad = false;
+    struct cunei_doctor_output output = {.as_json = as_json, .doctor = doctor};
 
-    cunei_buffer_format(&json, "{\"version\":1,\"cunei\":\"%s\",\"checks\":[",
-                        CUNEI_VERSION);
+    cunei_doctor_output_begin(&output);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         struct cunei_finding finding = {0};
         checks[i].run(doctor, &finding);
-        bad |= finding.state == CUNEI_FINDING_BAD;
-        if (as_json && !json.failed)
-            add_json(&json, checks[i].name, &finding);
-        else if (!as_json)
-            print_row(doctor, checks[i].name, &finding);
-        cunei_buffer_fini(&finding.text);
-        cunei_buffer_fini(&finding.advice);
+        cunei_doctor_output_add(&output, checks[i].name, &finding);
     }
-    cunei_buffer_append_text(&json, "]");
-    cunei_doctor_put_json(doctor, &json);
-    cunei_buffer_format(&json, ",\"can_record\":%s}", bad ? "false" : "true");
-    if (as_json)
-        puts(json.data ? json.data : "{}");
-    cunei_buffer_fini(&json);
-    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+    return cunei_doctor_output_end(&output, "can_record");
 }
 
 static int run_doctor(int argc, char **argv)
@@ -359,9 +310,11 @@ static int run_doctor(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    if (argc > 1)
+    if (argc > 2 || (argc > 1 && values.python))
         return cunei_cmd_usage("unexpected argument '%s'; usage: cunei doctor %s",
-                               argv[1], cunei_cmd_doctor.args);
+                               argv[argc - 1], cunei_cmd_doctor.args);
+    if (argc > 1)
+        return cunei_doctor_process(argv[1], values.json);
     char *path = values.python ? cunei_search_path_find(values.python)
                                : cunei_program_default_python();
     doctor.wanted = values.python;
@@ -388,15 +341,17 @@ static const struct cunei_option options[] = {
 
 const struct cunei_cmd cunei_cmd_doctor = {
     .name = "doctor",
-    .args = "[--python PYTHON] [--json]",
-    .summary = "check what this machine and this Python support",
+    .args = "[--python PYTHON | PID] [--json]",
+    .summary = "check what this machine, a Python or a process supports",
     .help =
         "Checks the clock, the Python, the working directory and the limits, and says\n"
         "what to do if something is missing. The exit status is 1 if nothing can be\n"
-        "recorded.\n"
+        "recorded. With a PID it says whether 'cunei attach' can record that process,\n"
+        "and how, or what is in the way; nothing in the process is touched.\n"
         "\n"
         "  cunei doctor\n"
-        "  cunei doctor --python python3.13",
+        "  cunei doctor --python python3.13\n"
+        "  cunei doctor 4711",
     .options = options,
     .run = run_doctor,
 };

@@ -17,6 +17,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
+#include "cmd/info_causes.h"
 #include "cmd/info_count.h"
 #include "python/refusal_reason.h"
 #include "python/refusals.h"
@@ -284,6 +285,7 @@ static void put_process(struct cunei_buffer *out,
     put_hook(out, description);
     put_choice(out, description, inventory);
     put_kept(out, description);
+    cunei_info_causes_put(out, description);
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -382,6 +384,7 @@ static void put_json_process(struct cunei_buffer *out,
     put_json_list(out, "arguments", description->arguments,
                   description->argument_count);
     put_json_list(out, "patterns", description->patterns, description->pattern_count);
+    cunei_info_causes_put_json(out, description);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, numbers[i].key, numbers[i].value);
     for (size_t i = 0; i < CUNEI_INFO_KINDS; i++)

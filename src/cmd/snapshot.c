@@ -16,6 +16,8 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 #include "base/units.h"
+#include "cmd/attach/attached_recording.h"
+#include "cmd/attach/connect.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -24,6 +26,7 @@
 #include "rt/clock.h"
 #include "text/format.h"
 #include "trace/directory/trace.h"
+#include "trace/process/error.h"
 
 struct values {
     const char *directory;
@@ -153,7 +156,14 @@ static int copy(const struct values *values, const char *trace,
 
     cunei_cmd_allow_descriptors();
     int fd = cunei_safe_open_folder(AT_FDCWD, to->path, &status);
-    int rc = fd < 0 ? fd : cunei_trace_snapshot(trace, fd, &options, &snapshot, &error);
+    int rc = fd < 0 ? fd : !cunei_file_id_is(&to->id, &status) ? -ESTALE : 0;
+    if (rc < 0)
+        (void)cunei_trace_fail(&error, rc,
+                               "the snapshot is not in '%s': another file or directory "
+                               "has its place",
+                               to->shown);
+    else
+        rc = cunei_trace_snapshot(trace, fd, &options, &snapshot, &error);
     if (fd >= 0)
         close(fd);
     if (rc == 0 && !values->quiet)
@@ -163,6 +173,9 @@ static int copy(const struct values *values, const char *trace,
     if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)
         return cunei_cmd_fail(rc, "%s; choose a directory with more space with -o",
                               error.text);
+    if (rc == -ESTALE)
+        return cunei_cmd_fail(
+            0, "%s; choose a directory that only you can change with -o", error.text);
     return cunei_cmd_fail_to_open(rc, trace, &error);
 }
 
@@ -177,10 +190,30 @@ static int run(const struct values *values, const char *trace)
     if (status == EXIT_SUCCESS) {
         status = copy(values, trace, &to);
         if (status != EXIT_SUCCESS)
-            (void)cunei_trace_directory_remove(to.path, &to.id);
+            (void)cunei_trace_directory_remove(to.path, &to.id, to.existed);
     }
     free(to.path);
     free(to.shown);
+    return status;
+}
+
+/* The process may be another user's, or in a container: then it is asked itself. */
+static int snapshot_of(const struct values *values, const char *word)
+{
+    struct cunei_attached_recording attached = {0};
+    int status = EXIT_FAILURE;
+
+    bool must_ask = cunei_attach_pid(word) > 0 && access(word, F_OK) < 0 &&
+                    !cunei_recording_target_is_recorded(word);
+    if (must_ask && cunei_attached_recording_find(&attached, word))
+        status = run(values, attached.path);
+    else {
+        char *trace = cunei_recording_target_find(word);
+        if (trace)
+            status = run(values, trace);
+        free(trace);
+    }
+    cunei_attached_recording_fini(&attached);
     return status;
 }
 
@@ -197,12 +230,7 @@ static int run_snapshot(int argc, char **argv)
                                         : "unexpected argument '%s'; a snapshot is of "
                                           "one recording",
                                argv[argc < 2 ? 0 : 2]);
-    char *trace = cunei_recording_target_find(argv[1]);
-    if (!trace)
-        return EXIT_FAILURE;
-    status = run(&values, trace);
-    free(trace);
-    return status;
+    return snapshot_of(&values, argv[1]);
 }
 
 static const struct cunei_option options[] = {

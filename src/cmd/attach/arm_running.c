@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/attach/attached.h"
+#include "cmd/attach/remote_directory.h"
 #include "cmd/common/message.h"
 #include "cmd/record/interpreter.h"
 #include "rt/clock.h"
@@ -51,6 +53,19 @@ static const char script_middle[] =
     "    raise ImportError('cunei ' + cunei.__version__ + ' there cannot be attached')\n"
     "sys.modules['cunei._probe'].arm(";
 
+/* Whether the process sees the same folder under this path. */
+static bool is_visible(const struct cunei_target *target, const char *path)
+{
+    struct stat status;
+
+    if (!target->process.is_in_other_mount_namespace)
+        return true;
+    if (stat(path, &status) < 0)
+        return false;
+    const struct cunei_file_id id = cunei_file_id_of(&status);
+    return cunei_remote_directory_is_shared(&target->process, path, &id);
+}
+
 /* The package beside this executable, if the process can use it; owned, or NULL. */
 static char *find_package(const struct cunei_target *target)
 {
@@ -58,10 +73,10 @@ static char *find_package(const struct cunei_target *target)
     char *path = cunei_interpreter_beside_us();
     char *package = NULL;
 
-    if (path && !target->process.is_in_other_mount_namespace &&
-        cunei_interpreter_ask(&python, path, "", false) == 0 &&
+    if (path && cunei_interpreter_ask(&python, path, "", false) == 0 &&
         python.minor == (int)target->python.minor && *python.package &&
-        (strcmp(python.gil, "no") == 0) == target->python.is_free_threaded)
+        (strcmp(python.gil, "no") == 0) == target->python.is_free_threaded &&
+        is_visible(target, python.package))
         package = strdup(python.package);
     cunei_interpreter_fini(&python);
     free(path);

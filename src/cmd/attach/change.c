@@ -59,8 +59,9 @@ static int ask_all(struct cunei_attach_session *session, char *record)
     cunei_control_answer_fini(&answer);
     if (status != EXIT_SUCCESS)
         return status;
-    if (session->attached.session && session->run.directory)
-        (void)cunei_attached_update(&session->attached, session->run.directory);
+    if (session->attached.session && cunei_attach_session_path(session))
+        (void)cunei_attached_update(&session->attached,
+                                    cunei_attach_session_path(session));
     int rc = cunei_attached_ask(&session->attached, &request, &error);
     if (rc == -EREMOTEIO)
         return cunei_cmd_fail(0, "cannot change process %d: %s",

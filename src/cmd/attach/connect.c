@@ -18,8 +18,7 @@ pid_t cunei_attach_pid(const char *word)
     return (pid_t)strtol(word, NULL, 10);
 }
 
-/* Returns 0, or the exit status. */
-static int open_target(const char *word, struct cunei_target *target)
+int cunei_attach_open_target(const char *word, struct cunei_target *target)
 {
     struct cunei_attach_error error;
     pid_t pid = cunei_attach_pid(word);
@@ -43,7 +42,7 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
 {
     struct cunei_attach_error error;
 
-    int status = open_target(word, target);
+    int status = cunei_attach_open_target(word, target);
     if (status != EXIT_SUCCESS)
         return status;
     int rc = cunei_connection_open(connection, &target->process, &error);

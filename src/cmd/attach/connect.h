@@ -12,6 +12,10 @@
 /* The pid of a word that a user typed; 0: it is none. */
 pid_t cunei_attach_pid(const char *word);
 
+/* Look at the process that a user has named.  Returns 0, or the exit status after an
+ * error message. */
+int cunei_attach_open_target(const char *word, struct cunei_target *target);
+
 /*
  * Connect to the process with this pid.  `arm`: into one that is not armed, a script is
  * injected that arms it.  Returns 0, or the exit status after an error message; the

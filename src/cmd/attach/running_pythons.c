@@ -8,6 +8,7 @@
 #include "attach/injection.h"
 #include "attach/target.h"
 #include "cmd/attach/command_words.h"
+#include "cmd/attach/refusal_words.h"
 #include "text/names.h"
 #include "wire/process.h"
 
@@ -50,7 +51,7 @@ static void take(struct cunei_running_python *python, struct cunei_target_entry 
         rc = cunei_injection_check(&entry->target, &error);
     python->state = rc == 0 ? CUNEI_PYTHON_ATTACHABLE : CUNEI_PYTHON_CLOSED;
     if (rc < 0)
-        cunei_buffer_append_text(&python->reason, error.text);
+        cunei_refusal_words_split(error.text, &python->reason, NULL);
 }
 
 int cunei_running_pythons_read(struct cunei_running_pythons *pythons)

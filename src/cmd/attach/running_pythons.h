@@ -17,9 +17,9 @@ enum cunei_python_state {
 struct cunei_running_python {
     pid_t pid;
     enum cunei_python_state state;
-    char version[16];             /* "3.13.0"; "": not known */
-    struct cunei_buffer program;  /* owned; raw: may hold hostile bytes */
-    struct cunei_buffer reason;   /* owned: sentences */
+    char version[16];            /* "3.13.0"; "": not known */
+    struct cunei_buffer program; /* owned; raw: may hold hostile bytes */
+    struct cunei_buffer reason;  /* owned: why it is closed */
 };
 
 struct cunei_running_pythons {

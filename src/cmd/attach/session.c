@@ -38,27 +38,37 @@ static char *name_program(const struct cunei_process_facts *facts)
     return name ? name : strdup(facts->name);
 }
 
-/* Root makes the directory, and the process's user writes to it. */
-static int give_away(struct cunei_attach_session *session)
+const char *cunei_attach_session_path(const struct cunei_attach_session *session)
+{
+    return session->remote.path ? session->remote.ours : session->run.directory;
+}
+
+/* Root has made the directory: the process's user writes to it. */
+static int give_away(const struct cunei_attach_session *session)
 {
     const struct cunei_process_facts *process = &session->target.process;
-    struct cunei_recorded_run *run = &session->run;
+    const struct cunei_recorded_run *run = &session->run;
 
-    if (geteuid() != 0 || process->effective_uid == 0)
-        return 0;
     int fd = cunei_safe_open_directory(run->directory, &run->directory_id);
     int rc = fd < 0 ? fd : 0;
     if (rc == 0 && fchown(fd, process->effective_uid, process->effective_gid) < 0)
         rc = -errno;
     if (fd >= 0)
         close(fd);
-    if (rc == 0 && seteuid(process->effective_uid) == 0) {
-        rc = faccessat(AT_FDCWD, run->directory, R_OK | W_OK | X_OK, AT_EACCESS) < 0
-                 ? -errno
-                 : 0;
-        (void)!seteuid(0);
-    }
+    if (rc < 0 || seteuid(process->effective_uid) < 0)
+        return rc;
+    if (faccessat(AT_FDCWD, run->directory, R_OK | W_OK | X_OK, AT_EACCESS) < 0)
+        rc = -errno;
+    (void)!seteuid(0);
     return rc;
+}
+
+static void remove_unused(const struct cunei_attach_session *session)
+{
+    const struct cunei_recorded_run *run = &session->run;
+
+    (void)cunei_trace_directory_remove_unused(run->directory, &run->directory_id,
+                                              run->directory_existed);
 }
 
 static int fail_to_give_away(const struct cunei_attach_session *session, int rc)
@@ -70,13 +80,32 @@ static int fail_to_give_away(const struct cunei_attach_session *session, int rc)
                                 (unsigned)session->target.process.effective_uid,
                                 (int)session->target.process.pid, run->shown);
 
-    (void)cunei_trace_directory_remove_unused(run->directory, &run->directory_id,
-                                              run->directory_existed);
+    remove_unused(session);
     return status;
 }
 
-int cunei_attach_session_make_directory(struct cunei_attach_session *session,
-                                        const char *name)
+/* The directory was made; now the process must be able to write to it, or to another. */
+static int let_it_write(struct cunei_attach_session *session)
+{
+    const struct cunei_process_facts *process = &session->target.process;
+    const struct cunei_recorded_run *run = &session->run;
+    struct cunei_attach_error error;
+
+    if (process->is_in_other_mount_namespace &&
+        !cunei_remote_directory_is_shared(process, run->directory,
+                                          &run->directory_id)) {
+        if (cunei_remote_directory_make(&session->remote, process, &error) == 0)
+            return EXIT_SUCCESS;
+        remove_unused(session);
+        return cunei_cmd_fail(0, "%s", error.text);
+    }
+    bool is_ours = geteuid() != 0 || process->effective_uid == 0;
+    int rc = is_ours ? 0 : give_away(session);
+    return rc < 0 ? fail_to_give_away(session, rc) : EXIT_SUCCESS;
+}
+
+/* The directory with this name, or a new one. */
+static int make_directory(struct cunei_attach_session *session, const char *name)
 {
     struct cunei_recorded_run *run = &session->run;
     struct cunei_buffer text = {0}, reason = {0};
@@ -98,8 +127,37 @@ int cunei_attach_session_make_directory(struct cunei_attach_session *session,
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     cunei_buffer_fini(&text);
     cunei_buffer_fini(&reason);
-    int rc = status == EXIT_SUCCESS ? give_away(session) : 0;
-    return rc < 0 ? fail_to_give_away(session, rc) : status;
+    return status;
+}
+
+int cunei_attach_session_make_copy(struct cunei_attach_session *session,
+                                   const char *name)
+{
+    return session->remote.path ? make_directory(session, name) : EXIT_SUCCESS;
+}
+
+int cunei_attach_session_make_directory(struct cunei_attach_session *session,
+                                        const char *name)
+{
+    int status = make_directory(session, name);
+
+    return status == EXIT_SUCCESS ? let_it_write(session) : status;
+}
+
+int cunei_attach_session_make_temporary(struct cunei_attach_session *session)
+{
+    struct cunei_recorded_run *run = &session->run;
+    struct cunei_buffer reason = {0};
+
+    run->program.name = name_program(&session->target.process);
+    run->directory = cunei_trace_directory_make_temporary(&run->directory_id, &reason);
+    if (!run->directory) {
+        int status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&reason));
+        cunei_buffer_fini(&reason);
+        return status;
+    }
+    run->shown = strdup(run->directory);
+    return let_it_write(session);
 }
 
 /* A number that no other controller has; never 0. */
@@ -119,6 +177,10 @@ static void format_record(const struct cunei_attach_session *session,
     struct cunei_record_env env = cunei_recorded_run_env(&session->run);
 
     env.attached = true;
+    if (session->remote.path) {
+        env.directory = session->remote.path;
+        env.directory_id = session->remote.id;
+    }
     if (session->run.options->no_children)
         env.only_pid = (uint64_t)session->target.process.inner_pid;
     cunei_record_env_format(&env, text);
@@ -161,11 +223,10 @@ int cunei_attach_session_begin(struct cunei_attach_session *session, bool stay)
                                : ask_to_start(session, record.data, stay);
     }
     cunei_buffer_fini(&record);
-    if (status != EXIT_SUCCESS) {
-        (void)cunei_trace_directory_remove_unused(run->directory, &run->directory_id,
-                                                  run->directory_existed);
+    if (status != EXIT_SUCCESS || (stay && session->remote.path))
+        remove_unused(session);
+    if (status != EXIT_SUCCESS)
         return status;
-    }
     int rc = cunei_attached_add(&session->attached, &session->connection,
                                 &session->target.process);
     return rc < 0 ? cunei_cmd_fail(rc, "cannot attach") : EXIT_SUCCESS;
@@ -174,33 +235,50 @@ int cunei_attach_session_begin(struct cunei_attach_session *session, bool stay)
 /* Only a directory of the process's user, or ours, is read and written to. */
 static bool recognize(struct cunei_attach_session *session)
 {
+    const struct cunei_process_facts *process = &session->target.process;
+    struct cunei_recorded_run *run = &session->run;
     struct stat status;
 
-    if (stat(session->run.directory, &status) < 0 || !S_ISDIR(status.st_mode) ||
-        (status.st_uid != session->target.process.effective_uid &&
-         status.st_uid != geteuid()))
+    if (stat(run->directory, &status) < 0 || !S_ISDIR(status.st_mode) ||
+        (status.st_uid != process->effective_uid && status.st_uid != geteuid()))
         return false;
-    session->run.directory_id = cunei_file_id_of(&status);
-    return true;
+    run->directory_id = cunei_file_id_of(&status);
+    return !process->is_in_other_mount_namespace ||
+           cunei_remote_directory_is_shared(process, run->directory,
+                                            &run->directory_id);
+}
+
+/* Where the process records is not where we see it: it is copied at the end. */
+static int adopt_remote(struct cunei_attach_session *session)
+{
+    struct cunei_recorded_run *run = &session->run;
+    struct cunei_attach_error error;
+
+    int rc = cunei_remote_directory_open(&session->remote, &session->target.process,
+                                         run->directory, &error);
+    free(run->directory);
+    free(run->shown);
+    run->directory = run->shown = NULL;
+    run->directory_existed = false;
+    return rc < 0 ? cunei_cmd_fail(0, "%s", error.text) : EXIT_SUCCESS;
 }
 
 int cunei_attach_session_adopt(struct cunei_attach_session *session,
                                const struct cunei_control_answer *answer)
 {
     struct cunei_recorded_run *run = &session->run;
+    int status = EXIT_SUCCESS;
 
     session->attached = (struct cunei_attached_processes){
         .session = answer->session, .timeout_ns = session->timeout_ns};
     run->directory = answer->directory ? strdup(answer->directory) : NULL;
     run->shown = answer->directory ? strdup(answer->directory) : NULL;
     run->directory_existed = true;
-    if (run->directory && !recognize(session)) {
-        free(run->directory);
-        run->directory = NULL;
-    }
+    if (run->directory && !recognize(session))
+        status = adopt_remote(session);
     int rc = cunei_attached_add(&session->attached, &session->connection,
                                 &session->target.process);
-    return rc < 0 ? cunei_cmd_fail(rc, "cannot detach") : EXIT_SUCCESS;
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot detach") : status;
 }
 
 bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t for_ns)
@@ -216,7 +294,8 @@ bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t fo
             cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
             break;
         is_recording =
-            cunei_attached_update(&session->attached, session->run.directory) > 0;
+            cunei_attached_update(&session->attached,
+                                  cunei_attach_session_path(session)) > 0;
     }
     return is_recording;
 }
@@ -225,9 +304,14 @@ int cunei_attach_session_end(struct cunei_attach_session *session)
 {
     struct cunei_attach_error error;
 
-    if (session->run.directory)
-        (void)cunei_attached_update(&session->attached, session->run.directory);
+    if (cunei_attach_session_path(session))
+        (void)cunei_attached_update(&session->attached,
+                                    cunei_attach_session_path(session));
     if (cunei_attached_stop(&session->attached, &error) < 0)
+        return cunei_cmd_fail(0, "%s", error.text);
+    if (session->remote.path &&
+        cunei_remote_directory_fetch(&session->remote, session->run.directory, &error) <
+            0)
         return cunei_cmd_fail(0, "%s", error.text);
     return EXIT_SUCCESS;
 }
@@ -236,6 +320,7 @@ void cunei_attach_session_fini(struct cunei_attach_session *session)
 {
     cunei_connection_close(&session->connection);
     cunei_attached_fini(&session->attached);
+    cunei_remote_directory_close(&session->remote);
     cunei_recorded_run_fini(&session->run);
     cunei_target_close(&session->target);
 }

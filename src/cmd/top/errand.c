@@ -62,15 +62,20 @@ static void take_last_line(const struct cunei_buffer *all, char *text, size_t si
     (void)snprintf(text, size, "%.*s", (int)(end - line), line);
 }
 
-static void clear(struct cunei_top_errand *errand)
+/* Returns whether it has failed. */
+static bool clear(struct cunei_top_errand *errand)
 {
-    (void)waitpid(errand->pid, NULL, 0);
+    int status = 0;
+
+    (void)waitpid(errand->pid, &status, 0);
     close(errand->output);
     cunei_buffer_fini(&errand->text);
     *errand = (struct cunei_top_errand){.output = -1};
+    return status != 0;
 }
 
-bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t size)
+bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t size,
+                           bool *has_failed)
 {
     char bytes[4096];
     ssize_t count;
@@ -80,12 +85,12 @@ bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t s
     if (count < 0 && errno == EAGAIN)
         return false;
     take_last_line(&errand->text, text, size);
-    clear(errand);
+    *has_failed = clear(errand);
     return true;
 }
 
 void cunei_top_errand_finish(struct cunei_top_errand *errand)
 {
     if (errand->pid)
-        clear(errand);
+        (void)clear(errand);
 }

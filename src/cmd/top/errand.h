@@ -6,7 +6,8 @@
  *     struct cunei_top_errand errand = {.output = -1};
  *     const char *words[] = {"cunei", "snapshot", "DIR", NULL};
  *     rc = cunei_top_errand_start(&errand, words);
- *     … errand.output is readable: cunei_top_errand_look(&errand, text, size) …
+ *     … errand.output is readable:
+ *     cunei_top_errand_look(&errand, text, size, &has_failed) …
  */
 #ifndef CUNEI_CMD_TOP_ERRAND_H
 #define CUNEI_CMD_TOP_ERRAND_H
@@ -27,7 +28,8 @@ struct cunei_top_errand {
 int cunei_top_errand_start(struct cunei_top_errand *errand, const char *const *words);
 
 /* Read what it prints.  True: it has ended, and the last line goes to `text`. */
-bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t size);
+bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t size,
+                           bool *has_failed);
 
 /* Wait for its end. */
 void cunei_top_errand_finish(struct cunei_top_errand *errand);

@@ -174,8 +174,11 @@ static bool serve_request(struct loop *loop, struct cunei_controller *controller
     cunei_controller_drop_line(controller, size);
     if (result == CUNEI_REQUEST_STARTED)
         loop->thread->released();
-    if (result == CUNEI_REQUEST_DISARM)
+    /* Before the answer: who has it may arm the process again at once. */
+    if (result == CUNEI_REQUEST_DISARM) {
+        cunei_request_socket_close(&loop->socket);
         atomic_store(&loop->thread->is_finished, true);
+    }
     return cunei_controller_write(controller) && !is_too_long;
 }
 
@@ -273,7 +276,8 @@ static void close_loop(struct loop *loop)
         if (loop->controllers[i].fd >= 0)
             cunei_controller_close(&loop->controllers[i]);
     }
-    cunei_request_socket_close(&loop->socket);
+    if (loop->socket.fd >= 0)
+        cunei_request_socket_close(&loop->socket);
 }
 
 static void run(void *argument)
@@ -296,6 +300,8 @@ static void run(void *argument)
     while (run_once(&loop))
         ;
     close_loop(&loop);
+    /* A process that is disarmed has no thread of ours; nobody waits for these two. */
+    cunei_request_worker_dismiss(&thread->worker);
 }
 
 /* The worker begins here, as it shares the descriptors of the thread that begins it. */

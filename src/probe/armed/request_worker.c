@@ -51,10 +51,15 @@ int cunei_request_worker_begin(struct cunei_request_worker *worker)
     return cunei_hidden_thread_begin(&worker->thread, run, worker);
 }
 
-void cunei_request_worker_end(struct cunei_request_worker *worker)
+void cunei_request_worker_dismiss(struct cunei_request_worker *worker)
 {
     worker->work = NULL;
     announce(worker, CUNEI_REQUEST_HAS_WORK);
+}
+
+void cunei_request_worker_end(struct cunei_request_worker *worker)
+{
+    cunei_request_worker_dismiss(worker);
     cunei_hidden_thread_end(&worker->thread);
     for (size_t i = 0; i < CUNEI_REQUEST_STEPS; i++)
         (void)sem_destroy(&worker->steps[i]);

@@ -44,6 +44,9 @@ struct cunei_request_worker {
 int cunei_request_worker_begin(struct cunei_request_worker *worker);
 void cunei_request_worker_end(struct cunei_request_worker *worker);
 
+/* Let it end by itself; cunei_request_worker_end is still called. */
+void cunei_request_worker_dismiss(struct cunei_request_worker *worker);
+
 /*
  * Wait until the worker has the GIL, ask whether the work is still wanted, and wait
  * until it is done.  Called by one thread, which never has the GIL.

@@ -270,7 +270,9 @@ static int read_streams(struct cunei_follow_process *follow,
     size_t next = 0;
     int rc = 0;
 
-    while (rc == 0 && (next < follow->stream_count || (next == 0 && poll->has_ring))) {
+    if (follow->stream_count == 0 && !poll->has_ring)
+        return 0;
+    do {
         size_t first = next;
         rc = gather(follow, poll, CUNEI_STREAM_EVENTS, &next);
         if (rc == 0)
@@ -279,7 +281,8 @@ static int read_streams(struct cunei_follow_process *follow,
             rc = read_ring(follow, poll);
         if (rc == 0)
             rc = hand_out(follow, poll, CUNEI_STREAM_EVENTS, first, next);
-    }
+        /* The ring may have added streams. */
+    } while (rc == 0 && next < follow->stream_count);
     return rc;
 }
 

@@ -5,8 +5,9 @@
  *     attach_driver look PID         facts about the process, as JSON
  *     attach_driver list             the processes, a line of JSON each
  *     attach_driver check PID        whether a script can be executed there
- *     attach_driver run PID SECONDS SCRIPT [COUNT]
- *                                    execute it, several times; times as JSON
+ *     attach_driver run PID SECONDS SCRIPT [COUNT [WORD]]
+ *                                    execute it, several times; times as JSON; WORD is
+ *                                    printed when the request has been made
  *
  * A refusal is printed as a sentence, with status 2.
  */
@@ -92,13 +93,18 @@ static void wait_until(struct cunei_injection *injection, double deadline,
         (void)nanosleep(&step, NULL);
 }
 
-static int run(struct cunei_target *target, double seconds, const char *script)
+static int run(struct cunei_target *target, double seconds, const char *script,
+               const char *asked)
 {
     struct cunei_injection injection = {0};
     struct cunei_attach_error error = {0};
     double begin = now();
 
     int rc = cunei_injection_begin(&injection, target, script, &error);
+    if (rc == 0 && asked) {
+        puts(asked);
+        (void)fflush(stdout);
+    }
     if (rc == 0)
         wait_until(&injection, begin + seconds, &error);
     double latency = now() - begin;
@@ -116,8 +122,9 @@ static int run_often(struct cunei_target *target, int count, char **arguments)
 {
     int rc = 0;
 
-    for (int left = count > 4 ? atoi(arguments[4]) : 1; rc == 0 && left > 0; left--)
-        rc = run(target, strtod(arguments[2], NULL), arguments[3]);
+    for (long left = count > 4 ? strtol(arguments[4], NULL, 10) : 1; rc == 0 && left > 0; left--)
+        rc = run(target, strtod(arguments[2], NULL), arguments[3],
+                 count > 5 ? arguments[5] : NULL);
     return rc;
 }
 
@@ -146,7 +153,7 @@ int main(int argc, char **argv)
         return list();
     if (argc < 3)
         return 1;
-    if (cunei_target_open(atoi(argv[2]), &target, &error) < 0)
+    if (cunei_target_open((pid_t)strtol(argv[2], NULL, 10), &target, &error) < 0)
         return refuse(&error);
     int rc = act(&target, argc - 1, argv + 1);
     cunei_target_close(&target);

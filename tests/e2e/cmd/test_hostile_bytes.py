@@ -160,6 +160,8 @@ def run_report(cunei, trace):
         run(cunei, "report", trace, *words, "--limit", "0")
     run(cunei, "report", trace, "--limit", "0", "--min-percent", "0")
     run(cunei, "report", trace, "--json")
+    run(cunei, "report", trace, "--follow", "--limit", "0")
+    run(cunei, "report", trace, "--follow", "--json")
     for word in WORDS:
         run(cunei, "report", trace, "--callers", word)
         run(cunei, "report", trace, "--lines", word)
@@ -197,6 +199,7 @@ def run_filter(cunei, trace):
 def run_replay(cunei, trace):
     for words in ([], ["--json"], ["--thread", WORDS[3]], ["--process", WORDS[0]]):
         run(cunei, "replay", trace, *words)
+        run(cunei, "replay", trace, "--follow", *words)
 
 
 def run_dump(cunei, trace):
@@ -228,12 +231,34 @@ def run_top(cunei, trace):
         run(cunei, "top", *words, trace)
 
 
+def run_watch(cunei, trace):
+    run(cunei, "watch", trace, "--trigger", b"mark:" + WORDS[0])
+
+
+def run_try_trigger(cunei, trace):
+    triggers = ["exception:*", "slow:*>0ns", "mark:*", "crash", b"mark:" + WORDS[0]]
+    words = [word for trigger in triggers for word in ("--trigger", trigger)]
+    for more in ([], ["--json"]):
+        run(cunei, "try-trigger", trace, *words, *more)
+
+
 def run_list(cunei, trace):
+    """With links by pid to each process, as they are left after a crash."""
+    links = cunei.folder / f"{trace}.run" / "cunei"
+    links.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number, process in enumerate((cunei.folder / trace).glob("[!.]*"), 1):
+        (links / f"{number}").symlink_to(process / ".live")
     for words in ([], ["--json"]):
-        run(cunei, "list", *words)
+        done = run(cunei, "list", *words, env={"XDG_RUNTIME_DIR": links.parent})
+        assert PLAIN[0].encode() not in done.stdout
+        assert rb"\x1b" in done.stdout or rb"\u001b" in done.stdout
+    for word in WORDS:  # where a link leads to
+        (links / f"{os.getpid()}").unlink(missing_ok=True)
+        os.symlink(b"/" + word + b"/.live", links / f"{os.getpid()}")
+        run(cunei, "list", env={"XDG_RUNTIME_DIR": links.parent})
 
 
-# `run`, `record` and `doctor` read no trace.
+# These read no trace.
 READERS = {
     "report": run_report,
     "view": run_view,
@@ -245,14 +270,16 @@ READERS = {
     "info": run_info,
     "recover": run_recover,
     "snapshot": run_snapshot,
+    "watch": run_watch,
+    "try-trigger": run_try_trigger,
     "top": run_top,
     "list": run_list,
 }
-OTHERS = {"run", "record", "doctor"}
+OTHERS = {"run", "record", "doctor", "attach", "arm"}
 
 
 def list_commands(cunei):
-    return re.findall("^  ([a-z]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
+    return re.findall("^  ([a-z-]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
 
 
 def test_every_command_is_tested(cunei):
@@ -282,6 +309,61 @@ def test_damaged_files_are_named_safely(traces, tmp_path):
     for command in READERS:
         words = [command, copy, *([copy] if command == "compare" else [])]
         run(traces, *words, *(["--to", "csv"] if command == "export" else []))
+
+
+# It says that it is armed, and answers each request with all members hostile.
+LIAR = """
+import json, os, socket, sys
+folder = os.path.join(os.environ["XDG_RUNTIME_DIR"], "cunei")
+os.makedirs(folder, mode=0o700, exist_ok=True)
+number = os.stat("/proc/self/ns/pid").st_ino
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(os.path.join(folder, f"{os.getpid()}-{number}.control"))
+listener.listen()
+words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]]
+print("ready", flush=True)
+while True:
+    for word in words:
+        answers, _ = listener.accept()
+        answers.recv(100000)
+        texts = dict.fromkeys(("version", "python", "armed_by", "directory"), word)
+        error = {"error": word} if word == words[0] else {}
+        answer = {"cunei": 1, "pid": 1, "session": 7, **texts, **error}
+        answers.sendall(json.dumps(answer).encode() + b"\\n")
+        answers.close()
+"""
+
+
+@pytest.fixture
+def liar(cunei):
+    """A process with hostile words in its command line and its answers."""
+    runtime = cunei.folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    environment = {**cunei.environment, "XDG_RUNTIME_DIR": str(runtime)}
+    process = subprocess.Popen(
+        [cunei.python, cunei.write("liar.py", LIAR), *WORDS],
+        env=environment,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        yield str(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_what_a_process_says_of_itself_is_printed_safely(cunei, liar):
+    for _ in WORDS:
+        for words in (["--status"], ["--status", "--json"], ["--detach"]):
+            run(cunei, "attach", liar, *words)
+    for words in ([], ["--for", "1ms"], ["--set", "include=x"]):
+        run(cunei, "attach", liar, *words)
+    for words in (["doctor", liar], ["list"], ["top", "--once", liar]):
+        run(cunei, *words)
+        run(cunei, *words, "--json")
+    run(cunei, "snapshot", liar)
 
 
 @pytest.mark.parametrize("word", WORDS, ids=PLAIN)
