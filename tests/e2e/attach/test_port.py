@@ -222,3 +222,22 @@ def test_a_program_of_a_port_can_be_attached_by_its_pid_as_well(cunei, port):
         state = status(program, cunei)
 
     assert state["armed_by"] == "CUNEI_PORT"
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("unshare"),
+    reason="only root makes a pid namespace, by unshare",
+)
+def test_a_program_of_a_container_beside_this_one_is_named_as_such(cunei, port):
+    apart = ["unshare", "--pid", "--fork", "--kill-child"]
+    variables = environment(cunei)
+    command = [*apart, cunei.executable, "attach", "--port", port]
+    script = cunei.write("app.py", SERVE)
+    with running(command, variables, cwd=cunei.folder) as controller:
+        assert "waiting for a program" in controller.stderr.readline()
+        program = [*apart, cunei.python, script]
+        with running(program, {**variables, "CUNEI_PORT": port}):
+            _, err = controller.communicate(timeout=DEADLINE_S)
+
+    assert controller.returncode == 1
+    assert "it is in another pid namespace; use one for both" in err
