@@ -1,4 +1,4 @@
-"""The program that bench/attach.py measures: it runs each line of its input."""
+"""The program that bench/attaching.py measures: it runs each line of its input."""
 
 import os
 import statistics

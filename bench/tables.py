@@ -1,6 +1,6 @@
 """The figures of a run as tables, with the limits of the project."""
 
-import attach
+import attaching
 import budget
 import filters
 import follow
@@ -40,7 +40,7 @@ def show(figures):
     if "follow" in figures:
         follow.show(figures["follow"])
     if "attach" in figures:
-        attach.show(figures["attach"])
+        attaching.show(figures["attach"])
     if "budget" in figures:
         print(f"\n  under a budget of {budget.BUDGET} %")
         budget.show(figures["budget"])
@@ -284,7 +284,7 @@ LIMITS = {
     "size": size_limits,
     "alone": alone_limits,
     "keep": keep.limits,
-    "attach": attach.limits,
+    "attach": attaching.limits,
     "startup": startup_limits,
     "spawn": spawn_limits,
     "reader": reader_limits,

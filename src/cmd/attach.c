@@ -143,16 +143,16 @@ static int detach(struct cunei_attach_session *session, const struct values *val
 {
     struct cunei_control_answer answer;
 
-    int status = cunei_attach_ask_status(&session->connection, session->timeout_ns,
-                                         &answer);
+    int status =
+        cunei_attach_ask_status(&session->connection, session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     if (answer.session == 0)
-        status = cunei_cmd_fail(0,
-                                "process %d is not attached; 'cunei attach %d' starts "
-                                "recording",
-                                (int)session->connection.pid,
-                                (int)session->connection.pid);
+        status =
+            cunei_cmd_fail(0,
+                           "process %d is not attached; 'cunei attach %d' starts "
+                           "recording",
+                           (int)session->connection.pid, (int)session->connection.pid);
     else
         status = cunei_attach_session_adopt(session, &answer);
     cunei_control_answer_fini(&answer);
@@ -209,11 +209,11 @@ static int attach(const struct values *values, const char *word)
                                            .run.options = &values->recording};
     bool starts = !values->detach && !values->status && !values->changes.count;
 
-    int status = values->port
-                     ? cunei_attach_await(values->port, &session.target,
-                                          &session.connection)
-                     : cunei_attach_connect(word, starts, values->timeout_ns,
-                                            &session.target, &session.connection);
+    int status =
+        values->port
+            ? cunei_attach_await(values->port, &session.target, &session.connection)
+            : cunei_attach_connect(word, starts, values->timeout_ns, &session.target,
+                                   &session.connection);
     if (status == EXIT_SUCCESS)
         status = serve(&session, values);
     cunei_attach_session_fini(&session);

@@ -105,12 +105,11 @@ def test_what_is_recorded_can_be_changed(cunei):
 @pytest.mark.core
 @pytest.mark.skipif(HAS_BUDGETS, reason="this Python has budgets")
 def test_a_budget_that_cannot_be_set_leaves_the_recording_on(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            program.do("work(100)")
-            done = control(program, cunei, "--set", "budget=3%")
-            program.do("work(100)")
-            interrupt(controller)
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        program.do("work(100)")
+        done = control(program, cunei, "--set", "budget=3%")
+        program.do("work(100)")
+        interrupt(controller)
 
     assert done.returncode == 1 and "budget needs" in done.stderr
     assert calls(cunei, "leaf") == 200
@@ -163,11 +162,10 @@ def test_a_wrong_request_is_refused_in_a_sentence(cunei, words, said):
 
 @pytest.mark.core
 def test_a_second_controller_is_refused_and_the_first_one_goes_on(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            done = control(program, cunei, "-o", "other", "--for", "1s")
-            program.do("work(8)")
-            interrupt(controller)
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        done = control(program, cunei, "-o", "other", "--for", "1s")
+        program.do("work(8)")
+        interrupt(controller)
 
     assert done.returncode == 1
     assert "it is attached already, and records into" in done.stderr
@@ -235,12 +233,11 @@ def test_arming_twice_and_disarming_twice_changes_nothing(cunei):
 
 
 def test_one_controller_cannot_disarm_what_another_has_attached(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            with Controller(program) as other:
-                answer = other.ask("disarm")
-            program.do("work(8)")
-            interrupt(controller)
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        with Controller(program) as other:
+            answer = other.ask("disarm")
+        program.do("work(8)")
+        interrupt(controller)
 
     assert "it is attached" in answer["error"]
     assert calls(cunei, "leaf") == 8

@@ -66,13 +66,13 @@ def test_what_is_no_request_is_answered_with_where_it_is_wrong(cunei, line, colu
 
 
 def test_another_version_is_refused_and_says_which_it_has(cunei):
-    with armed(cunei) as program:
-        with Controller(program) as controller:
-            controller.send(b'{"cunei":2,"do":"status"}\n')
-            answer = controller.answer()
+    with armed(cunei) as program, Controller(program) as controller:
+        controller.send(b'{"cunei":2,"do":"status"}\n')
+        answer = controller.answer()
 
-    assert "speaks another version; use the same version on both sides" in (
-        answer["error"]
+    assert (
+        "speaks another version; use the same version on both sides"
+        in (answer["error"])
     )
     assert answer["version"]
 
@@ -98,20 +98,18 @@ def test_a_start_that_says_nothing_of_use_starts_nothing(cunei):
 
 def test_requests_in_one_piece_are_answered_one_after_the_other(cunei):
     line = b'{"cunei":1,"do":"status"}\n'
-    with armed(cunei) as program:
-        with Controller(program) as controller:
-            controller.send(line * 500)
-            answers = [controller.answer() for _ in range(500)]
+    with armed(cunei) as program, Controller(program) as controller:
+        controller.send(line * 500)
+        answers = [controller.answer() for _ in range(500)]
 
     assert all(answer["pid"] == program.pid for answer in answers)
 
 
 def test_a_request_that_comes_byte_by_byte_is_understood(cunei):
-    with armed(cunei) as program:
-        with Controller(program) as controller:
-            for byte in b'{"cunei":1, "do":"status"}\n':
-                controller.send(bytes([byte]))
-            answer = controller.answer()
+    with armed(cunei) as program, Controller(program) as controller:
+        for byte in b'{"cunei":1, "do":"status"}\n':
+            controller.send(bytes([byte]))
+        answer = controller.answer()
 
     assert answer["pid"] == program.pid
 

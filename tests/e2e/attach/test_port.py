@@ -5,6 +5,7 @@ import contextlib
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from attaching import (
@@ -100,8 +101,8 @@ def test_a_suspended_program_waits_for_its_controller(cunei, port):
 def has_our_threads(pid):
     names = []
     for task in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/comm") as file:
-            names.append(file.read())
+        with contextlib.suppress(OSError):
+            names.append(Path(f"/proc/{pid}/task/{task}/comm").read_text())
     return names.count("cunei\n") == 2
 
 

@@ -60,8 +60,8 @@ static void answers_are_parsed_back(void **state)
     struct cunei_buffer text = {0};
 
     cunei_control_answer_format(&answer, &text);
-    assert_int_equal(
-        cunei_control_answer_parse(&parsed, text.data, text.size, &error), 0);
+    assert_int_equal(cunei_control_answer_parse(&parsed, text.data, text.size, &error),
+                     0);
 
     assert_string_equal(parsed.error, answer.error);
     assert_int_equal(parsed.pid, 4711);
@@ -141,11 +141,11 @@ static void numbers_up_to_a_limit_are_taken(void **state)
     struct cunei_control_request parsed;
     struct cunei_syntax_error error;
 
-    assert_int_equal(
-        cunei_control_request_parse(
-            &parsed, TEXT_AND_SIZE("{\"cunei\":1,\"session\":1844674407370955160}"),
-            &error),
-        0);
+    assert_int_equal(cunei_control_request_parse(
+                         &parsed,
+                         TEXT_AND_SIZE("{\"cunei\":1,\"session\":1844674407370955160}"),
+                         &error),
+                     0);
     assert_int_equal(parsed.session, UINT64_C(1844674407370955160));
 }
 
@@ -156,8 +156,8 @@ struct malformed {
     size_t column; /* 0: none is given */
 };
 
-#define MALFORMED(text, rc, column)   \
-    {                                 \
+#define MALFORMED(text, rc, column)        \
+    {                                      \
         text, sizeof(text) - 1, rc, column \
     }
 
