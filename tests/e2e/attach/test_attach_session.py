@@ -89,14 +89,14 @@ def test_a_killed_controller_takes_its_recording_with_it(cunei):
 
 @pytest.mark.core
 def test_what_is_recorded_can_be_changed(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei, "--include", ":work") as controller:
-            program.do("work(4)")
-            succeed(program, cunei, "--set", "include=:leaf")
-            program.do("work(30)")
-            succeed(program, cunei, "--set", "exclude=:leaf", "--set", "exclude=:work")
-            program.do("work(500)")
-            interrupt(controller)
+    chosen = ["--include", ":work"]
+    with armed(cunei) as program, attached(program, cunei, *chosen) as controller:
+        program.do("work(4)")
+        succeed(program, cunei, "--set", "include=:leaf")
+        program.do("work(30)")
+        succeed(program, cunei, "--set", "exclude=:leaf", "--set", "exclude=:work")
+        program.do("work(500)")
+        interrupt(controller)
 
     assert calls(cunei, "leaf") == 30
     assert calls(cunei, "work") == 2

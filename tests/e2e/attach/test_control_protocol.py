@@ -22,6 +22,7 @@ from attaching import (
 from proof import wait_for
 
 LINE_MAX = 200_000
+CLOSED = (BrokenPipeError, ConnectionResetError)
 
 needs_second_user = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("setpriv"),
@@ -130,7 +131,7 @@ def test_half_a_line_starts_nothing(cunei):
 def test_a_line_without_an_end_is_cut_off(cunei):
     with armed(cunei) as program:
         with Controller(program) as controller:
-            with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            with pytest.raises(CLOSED):
                 while True:
                     controller.send(b"x" * LINE_MAX)
             while controller.answer() is not None:
@@ -171,10 +172,9 @@ def test_a_flood_leaves_the_others_their_turn(cunei):
 def test_a_controller_that_never_reads_is_given_up(cunei):
     line = b'{"cunei":1,"do":"status"}\n' * 1000
     with armed(cunei) as program:
-        with Controller(program) as controller:
-            with pytest.raises((BrokenPipeError, ConnectionResetError)):
-                while True:
-                    controller.send(line)
+        with Controller(program) as controller, pytest.raises(CLOSED):
+            while True:
+                controller.send(line)
         check_well(program, cunei)
         used = resident(program.pid)
     # Its answers do not pile up.

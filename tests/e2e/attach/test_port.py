@@ -57,13 +57,13 @@ def await_recording(controller):
 
 @pytest.mark.core
 def test_a_suspended_program_is_recorded_from_its_first_line(cunei, port):
-    with waiting(cunei, port) as controller:
-        with started(cunei, f"{port},suspend") as program:
-            await_recording(controller)
-            program.do("work(12)")
-            interrupt(controller)
-            program.do("work(80)")
-            code, _, err = program.end()
+    place = f"{port},suspend"
+    with waiting(cunei, port) as controller, started(cunei, place) as program:
+        await_recording(controller)
+        program.do("work(12)")
+        interrupt(controller)
+        program.do("work(80)")
+        code, _, err = program.end()
 
     assert (code, err) == (0, "")
     assert calls(cunei, "leaf") == 12
@@ -118,11 +118,11 @@ def test_a_suspended_program_can_be_interrupted(cunei, port):
 
 @pytest.mark.core
 def test_a_controller_that_leaves_releases_the_program(cunei, port):
-    with waiting(cunei, port) as controller:
-        with started(cunei, f"{port},suspend") as program:
-            await_recording(controller)
-            controller.kill()
-            program.do("work(1)")
+    place = f"{port},suspend"
+    with waiting(cunei, port) as controller, started(cunei, place) as program:
+        await_recording(controller)
+        controller.kill()
+        program.do("work(1)")
 
 
 @pytest.mark.parametrize("value", ["relative/path", "relative,suspend", ",suspend"])
