@@ -12,9 +12,7 @@
 
 #include "base/units.h"
 
-enum {
-    STACK_SIZE = 2 << 20
-}; /* Python runs on it */
+#define STACK_SIZE ((size_t)2 << 20) /* Python runs on it */
 
 /*
  * How long a thread that has ended may need to vanish: microseconds, but on a machine
