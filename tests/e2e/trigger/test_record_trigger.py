@@ -298,6 +298,20 @@ def test_snapshots_go_where_they_are_wanted(tmp_path):
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
 
+def test_a_recording_in_the_working_directory_has_its_snapshot_beside_it(tmp_path):
+    program = write_program(tmp_path, USUAL + "fail(Refused)\n")
+    here = tmp_path / "here"
+    here.mkdir()
+
+    cunei(
+        *("record", "--keep", "1M", "--trigger", "exception:Refused"),
+        *("-o", ".", program),
+        cwd=here,
+    )
+
+    assert [path.name for path in tmp_path.glob("*-snapshot*")] == ["here-snapshot"]
+
+
 def test_a_place_that_cannot_be_made_is_named(tmp_path):
     program = write_program(tmp_path, USUAL + "fail(Refused)\n")
     (tmp_path / "file").write_text("")
