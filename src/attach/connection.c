@@ -53,8 +53,8 @@ static void find_folders(const struct cunei_process_facts *process,
     folders->count = 0;
     if (base && base[0] == '/' && strlen(base) < PATH_SIZE - 10)
         (void)snprintf(folders->paths[folders->count++], PATH_SIZE, "%s/cunei", base);
-    (void)snprintf(folders->paths[folders->count++], PATH_SIZE, CUNEI_LIVE_MEMORY_FOLDER,
-                   (unsigned)process->effective_uid);
+    (void)snprintf(folders->paths[folders->count++], PATH_SIZE,
+                   CUNEI_LIVE_MEMORY_FOLDER, (unsigned)process->effective_uid);
     cunei_buffer_fini(&environment);
 }
 
@@ -134,9 +134,8 @@ static int connect_below(const struct cunei_process_facts *process, int root,
         return -ENOENT;
     if (folder < 0)
         return folder;
-    int fd = status.st_uid == process->effective_uid
-                 ? connect_in(folder, process)
-                 : -ENOENT;
+    int fd =
+        status.st_uid == process->effective_uid ? connect_in(folder, process) : -ENOENT;
     close(folder);
     if (fd < 0)
         return fd;
@@ -154,8 +153,8 @@ static int become(uid_t user)
 }
 
 /*
- * Root becomes the process's user meanwhile: so it is accepted where its root is another
- * user namespace's, and opens nothing that this user may not open.
+ * Root becomes the process's user meanwhile: so it is accepted where its root is
+ * another user namespace's, and opens nothing that this user may not open.
  */
 static int connect_as_its_user(const struct cunei_process_facts *process, int root,
                                const struct folders *folders)
@@ -197,10 +196,11 @@ int cunei_connection_open(struct cunei_connection *connection,
         return 0;
     }
     if (fd == -ENOENT)
-        return cunei_attach_fail(error, fd,
-                                 "process %d takes no requests: it was not started with "
-                                 "'cunei arm', and has not called cunei.arm()",
-                                 (int)process->pid);
+        return cunei_attach_fail(
+            error, fd,
+            "process %d takes no requests: it was not started with "
+            "'cunei arm', and has not called cunei.arm()",
+            (int)process->pid);
     if (fd == -EAGAIN)
         return cunei_attach_fail(error, fd,
                                  "process %d accepts no connection now: it is stopped, "

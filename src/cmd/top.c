@@ -101,14 +101,13 @@ static int find_targets(struct cunei_top_targets *targets,
     if (!options->recording.keep && !options->recording.max_bytes)
         options->recording.keep = KEPT;
     for (int i = 0; status == EXIT_SUCCESS && i < argc; i++) {
-        bool must_attach = !options->post_mortem && !options->replay &&
-                           cunei_top_must_attach(argv[i]);
+        bool must_attach =
+            !options->post_mortem && !options->replay && cunei_top_must_attach(argv[i]);
         if (must_attach)
             status = check_terminal(options);
         if (status == EXIT_SUCCESS)
-            status = must_attach
-                         ? cunei_top_attach(attached, argv[i], options, targets)
-                         : cunei_top_targets_find(targets, argv[i]);
+            status = must_attach ? cunei_top_attach(attached, argv[i], options, targets)
+                                 : cunei_top_targets_find(targets, argv[i]);
     }
     return status == EXIT_SUCCESS ? check_terminal(options) : status;
 }
@@ -119,8 +118,8 @@ static int choose(struct cunei_top_targets *targets,
 {
     char *pid = NULL;
 
-    int status = cunei_top_choose(targets, options->batch == 0, options->ascii,
-                                  has_left, &pid);
+    int status =
+        cunei_top_choose(targets, options->batch == 0, options->ascii, has_left, &pid);
     if (status == EXIT_SUCCESS && pid)
         status = cunei_top_attach(attached, pid, options, targets);
     free(pid);

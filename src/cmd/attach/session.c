@@ -30,10 +30,10 @@ static char *name_program(const struct cunei_process_facts *facts)
     struct cunei_process words;
 
     cunei_command_words_read(facts->pid, &words);
-    char *name = words.argument_count
-                     ? cunei_program_name_of_command((int)words.argument_count,
-                                                     words.arguments)
-                     : NULL;
+    char *name =
+        words.argument_count
+            ? cunei_program_name_of_command((int)words.argument_count, words.arguments)
+            : NULL;
     cunei_process_fini(&words);
     return name ? name : strdup(facts->name);
 }
@@ -84,7 +84,8 @@ static int fail_to_give_away(const struct cunei_attach_session *session, int rc)
     return status;
 }
 
-/* The directory was made; now the process must be able to write to it, or to another. */
+/* The directory was made; now the process must be able to write to it, or to another.
+ */
 static int let_it_write(struct cunei_attach_session *session)
 {
     const struct cunei_process_facts *process = &session->target.process;
@@ -288,14 +289,13 @@ bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t fo
 
     while (is_recording) {
         uint64_t passed = cunei_clock_ns(CLOCK_MONOTONIC) - begin;
-        uint64_t rest = for_ns == 0 || for_ns - passed > POLL_NS ? POLL_NS
-                                                                 : for_ns - passed;
+        uint64_t rest =
+            for_ns == 0 || for_ns - passed > POLL_NS ? POLL_NS : for_ns - passed;
         if ((for_ns && passed >= for_ns) ||
             cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
             break;
-        is_recording =
-            cunei_attached_update(&session->attached,
-                                  cunei_attach_session_path(session)) > 0;
+        is_recording = cunei_attached_update(&session->attached,
+                                             cunei_attach_session_path(session)) > 0;
     }
     return is_recording;
 }

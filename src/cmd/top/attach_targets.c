@@ -113,8 +113,7 @@ static int attach(struct cunei_top_attached *attached, const char *word,
     pause_updates(attached);
     if (status == EXIT_SUCCESS &&
         (!CUNEI_VECTOR_RESERVE_ONE(attached->items, attached->count) ||
-         cunei_top_targets_add(targets, cunei_attach_session_path(session), NULL) <
-             0))
+         cunei_top_targets_add(targets, cunei_attach_session_path(session), NULL) < 0))
         status = cunei_cmd_fail(-ENOMEM, "cannot watch '%s'", word);
     if (status == EXIT_SUCCESS)
         attached->items[attached->count++] = session;

@@ -96,13 +96,10 @@ int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *por
 {
     int rc;
 
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        rc = begin(state, by, port);
-        (void)pthread_mutex_unlock(&armed.lock);
-    Py_END_ALLOW_THREADS
-    if (rc == 0)
-        return 0;
+    Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&armed.lock);
+    rc = begin(state, by, port);
+    (void)pthread_mutex_unlock(&armed.lock);
+    Py_END_ALLOW_THREADS if (rc == 0) return 0;
     PyErr_Format(PyExc_OSError, "cannot take requests of 'cunei attach': %s",
                  reason_of(-rc));
     return -1;
@@ -110,27 +107,24 @@ int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *por
 
 void cunei_armed_end(struct cunei_probe *state)
 {
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        end_thread();
-        armed.is_on = false;
-        (void)pthread_mutex_unlock(&armed.lock);
+    Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&armed.lock);
+    end_thread();
+    armed.is_on = false;
+    (void)pthread_mutex_unlock(&armed.lock);
     Py_END_ALLOW_THREADS
-    /* Nobody could end it any more. */
-    cunei_request_end_session(state);
+        /* Nobody could end it any more. */
+        cunei_request_end_session(state);
 }
 
 bool cunei_armed_is_on(void)
 {
     bool is_on;
 
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        notice_finished();
-        is_on = armed.is_on;
-        (void)pthread_mutex_unlock(&armed.lock);
-    Py_END_ALLOW_THREADS
-    return is_on;
+    Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&armed.lock);
+    notice_finished();
+    is_on = armed.is_on;
+    (void)pthread_mutex_unlock(&armed.lock);
+    Py_END_ALLOW_THREADS return is_on;
 }
 
 static int wait_a_moment(void)
@@ -142,10 +136,8 @@ static int wait_a_moment(void)
     uint64_t ns = (uint64_t)until.tv_nsec + SIGNAL_CHECK_NS;
     until.tv_sec += (time_t)(ns / CUNEI_NS_PER_S);
     until.tv_nsec = (long)(ns % CUNEI_NS_PER_S);
-    Py_BEGIN_ALLOW_THREADS
-        rc = sem_timedwait(&released, &until);
-    Py_END_ALLOW_THREADS
-    return rc;
+    Py_BEGIN_ALLOW_THREADS rc = sem_timedwait(&released, &until);
+    Py_END_ALLOW_THREADS return rc;
 }
 
 int cunei_armed_await_controller(void)
@@ -159,12 +151,11 @@ int cunei_armed_await_controller(void)
 
 void cunei_armed_before_fork(void)
 {
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        notice_finished();
-        armed.forks++;
-        end_thread();
-        (void)pthread_mutex_unlock(&armed.lock);
+    Py_BEGIN_ALLOW_THREADS(void) pthread_mutex_lock(&armed.lock);
+    notice_finished();
+    armed.forks++;
+    end_thread();
+    (void)pthread_mutex_unlock(&armed.lock);
     Py_END_ALLOW_THREADS
 }
 
@@ -180,8 +171,7 @@ static void begin_again(void)
 
 void cunei_armed_after_fork(void)
 {
-    Py_BEGIN_ALLOW_THREADS
-        begin_again();
+    Py_BEGIN_ALLOW_THREADS begin_again();
     Py_END_ALLOW_THREADS
 }
 
@@ -191,7 +181,6 @@ void cunei_armed_forked(void)
     (void)pthread_mutex_init(&armed.lock, NULL);
     armed.forks = 0;
     armed.has_thread = false;
-    Py_BEGIN_ALLOW_THREADS
-        begin_again();
+    Py_BEGIN_ALLOW_THREADS begin_again();
     Py_END_ALLOW_THREADS
 }

@@ -20,8 +20,8 @@
 #include "wire/control_message.h"
 #include "wire/record_env.h"
 
-/* Changed by the thread that takes requests, or by the worker while it waits for that; a
- * forked child has a copy. */
+/* Changed by the thread that takes requests, or by the worker while it waits for that;
+ * a forked child has a copy. */
 static struct {
     uint64_t number; /* 0: there is none */
     bool stay;
@@ -170,8 +170,9 @@ static void change(struct job *job)
     if (!cunei_probe_active())
         refuse(job, "it is not being recorded");
     else if (env.budget && !is_attached(job->context->state))
-        refuse(job, "only the budget of a recording that 'cunei attach' has started can "
-                    "be changed");
+        refuse(job,
+               "only the budget of a recording that 'cunei attach' has started can "
+               "be changed");
     else if (env.patterns.count && !cunei_switch_add(&env.patterns, NULL))
         refuse(job, "it is not being recorded");
     else if (env.budget)
@@ -185,7 +186,7 @@ static void none(struct job *job)
 }
 
 static void (*const actions[CUNEI_CONTROL_ACTIONS])(struct job *) = {
-    [CUNEI_CONTROL_STATUS] = none, [CUNEI_CONTROL_START] = start,
+    [CUNEI_CONTROL_STATUS] = none,   [CUNEI_CONTROL_START] = start,
     [CUNEI_CONTROL_RESUME] = resume, [CUNEI_CONTROL_STOP] = stop,
     [CUNEI_CONTROL_CHANGE] = change, [CUNEI_CONTROL_DISARM] = disarm,
 };
@@ -267,8 +268,8 @@ enum cunei_request_result cunei_request_handle(
     int rc = cunei_control_request_parse(&request, controller->in.data, size, &error);
     if (rc == 0) {
         struct job job = {context, controller, &request, &answer, has_other_controller};
-        cunei_request_worker_do(context->worker, &(struct cunei_request_work){
-                                                     carry_out, is_awaited, &job});
+        cunei_request_worker_do(
+            context->worker, &(struct cunei_request_work){carry_out, is_awaited, &job});
         result = result_of(&job);
     } else
         refuse_line(&answer, rc, &error);
