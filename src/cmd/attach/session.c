@@ -187,12 +187,13 @@ static void format_record(const struct cunei_attach_session *session,
     cunei_record_env_format(&env, text);
 }
 
-static int ask_to_start(struct cunei_attach_session *session, char *record, bool stay)
+static int ask_to_start(struct cunei_attach_session *session,
+                        const struct cunei_buffer *record, bool stay)
 {
     const struct cunei_control_request request = {.action = CUNEI_CONTROL_START,
                                                   .session = session->attached.session,
                                                   .stay = stay,
-                                                  .record = record};
+                                                  .record = record->data};
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
@@ -221,7 +222,7 @@ int cunei_attach_session_begin(struct cunei_attach_session *session, bool stay)
             .session = draw_number(), .timeout_ns = session->timeout_ns};
         format_record(session, &record);
         status = record.failed ? cunei_cmd_fail(-ENOMEM, "cannot attach")
-                               : ask_to_start(session, record.data, stay);
+                               : ask_to_start(session, &record, stay);
     }
     cunei_buffer_fini(&record);
     if (status != EXIT_SUCCESS || (stay && session->remote.path))
