@@ -73,7 +73,13 @@ int cunei_attach_await(const char *path, struct cunei_target *target,
         rc = cunei_connection_accept(connection, port);
     (void)unlink(path);
     close(port);
-    if (rc == 0)
+    if (rc == 0 && connection->pid == 0)
+        rc = cunei_attach_fail(&error, -ESRCH,
+                               "the program that has connected cannot be seen from here: "
+                               "it is in another pid namespace; use one for both "
+                               "(Kubernetes: shareProcessNamespace, Docker: --pid "
+                               "container:NAME)");
+    else if (rc == 0)
         rc = cunei_target_open(connection->pid, target, &error);
     else
         (void)cunei_attach_fail(&error, rc, "cannot wait at '%s': %s", path,

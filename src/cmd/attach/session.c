@@ -51,7 +51,8 @@ static int give_away(const struct cunei_attach_session *session)
 
     int fd = cunei_safe_open_directory(run->directory, &run->directory_id);
     int rc = fd < 0 ? fd : 0;
-    if (rc == 0 && fchown(fd, process->effective_uid, process->effective_gid) < 0)
+    if (rc == 0 && fchownat(fd, "", process->effective_uid, process->effective_gid,
+                            AT_EMPTY_PATH) < 0)
         rc = -errno;
     if (fd >= 0)
         close(fd);

@@ -138,27 +138,40 @@ static void disarm(struct job *job)
         refuse_attached(job);
 }
 
-/* A budget holds for a whole recording: begin another one, in a folder of its own. */
+/* As the text says, but for the budget; -1 with an exception set. */
+static int start_with(struct cunei_probe *state, const struct cunei_buffer *text,
+                      uint64_t budget)
+{
+    struct cunei_record_env env = {0};
+
+    int rc = text->failed ? -ENOMEM : cunei_record_env_parse(&env, text->data);
+    env.budget = budget;
+    if (rc == 0)
+        rc = cunei_control_start(state, &env);
+    else
+        (void)PyErr_NoMemory();
+    cunei_record_env_fini(&env);
+    return rc < 0 ? -1 : 0;
+}
+
+/*
+ * A budget holds for a whole recording: begin another one, in a folder of its own; or
+ * one like that before, if this Python has no budgets.
+ */
 static void change_budget(struct job *job, uint64_t budget)
 {
     struct cunei_probe *state = job->context->state;
-    struct cunei_record_env env = {0};
+    uint64_t before = state->session.budget;
     struct cunei_buffer text = {0};
 
     cunei_record_env_format(&state->session, &text);
-    int rc = text.failed ? -ENOMEM : cunei_record_env_parse(&env, text.data);
-    cunei_buffer_fini(&text);
-    if (rc < 0) {
-        refuse(job, strerror(-rc));
-        return;
-    }
-    env.budget = budget;
     cunei_control_stop(state);
-    if (cunei_control_start(state, &env) < 0) {
-        session.number = 0;
+    if (start_with(state, &text, budget) < 0) {
         refuse_by_exception(job);
+        if (start_with(state, &text, before) < 0)
+            session.number = 0;
     }
-    cunei_record_env_fini(&env);
+    cunei_buffer_fini(&text);
 }
 
 static void change(struct job *job)
