@@ -32,9 +32,9 @@
 #define CUNEI_INJECTION_THREADS 64 /* that are asked at once, on 3.14 and newer */
 
 /* A reason that both ways have. */
-#define CUNEI_INJECTION_NOT_STOPPED                                                 \
-    "one of its threads cannot be stopped, because it waits for a disk or network " \
-    "file system. Try again"
+#define CUNEI_INJECTION_NOT_STOPPED                                                \
+    "one of its threads cannot be stopped: it waits for a disk or a network file " \
+    "system, or gets no processor. Try again"
 
 struct cunei_injection_way;
 
