@@ -47,6 +47,7 @@ static int fail(const struct cunei_target *target, int rc,
             ? "its memory is not as its Python 3 should have it. Start the "
               "program with 'cunei arm'"
         : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
+        : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
                            : NULL;
 
     if (!why)
@@ -77,6 +78,16 @@ static uint64_t flag_of(const struct cunei_target *target, uint64_t thread)
 {
     const struct cunei_debug_offsets *offsets = &target->python.offsets;
     return thread + offsets->remote_support + offsets->pending_call;
+}
+
+/* What gettid returns in it; 0: it has not started yet. */
+static uint64_t number_of(const struct cunei_target *target, uint64_t thread)
+{
+    uint64_t number = 0;
+
+    int rc = cunei_remote_read(target, thread + target->python.offsets.native_thread_id,
+                               &number, sizeof(number));
+    return rc < 0 ? 0 : number;
 }
 
 static uint64_t path_of(const struct cunei_target *target, uint64_t thread)
@@ -117,14 +128,17 @@ static int ask_all(void *context)
     uint64_t threads[CUNEI_INJECTION_THREADS] = {0};
     int last = -EAGAIN;
 
+    injection->thread_count = 0;
     int rc = cunei_remote_interpreter_find(injection->target, &injection->interpreter);
     if (rc == 0)
         rc = cunei_remote_interpreter_threads(injection->target, injection->interpreter,
                                               threads, CUNEI_INJECTION_THREADS);
     for (int i = 0; i < rc; i++) {
-        int asked = ask(injection, threads[i]);
+        uint64_t number = number_of(injection->target, threads[i]);
+        int asked = number ? ask(injection, threads[i]) : -EAGAIN;
         if (asked == 0)
-            injection->threads[injection->thread_count++] = threads[i];
+            injection->threads[injection->thread_count++] =
+                (struct cunei_injection_thread){threads[i], number};
         else
             last = asked;
     }
@@ -146,8 +160,16 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     return rc < 0 ? fail(target, rc, error) : 0;
 }
 
-/* Whether it is our path in a thread, and not in a newer one in the same place. */
-static bool has_path(const struct cunei_injection *injection, uint64_t thread)
+/* Whether it is still the thread that was asked, and not a newer one in its place. */
+static bool is_there(const struct cunei_injection *injection,
+                     const struct cunei_injection_thread *thread)
+{
+    return cunei_remote_interpreter_has(injection->target, injection->interpreter,
+                                        thread->address) &&
+           number_of(injection->target, thread->address) == thread->number;
+}
+
+static bool has_our_path(const struct cunei_injection *injection, uint64_t thread)
 {
     size_t size = strlen(injection->file.path) + 1;
     char path[CUNEI_SCRIPT_PATH_MAX];
@@ -157,28 +179,22 @@ static bool has_path(const struct cunei_injection *injection, uint64_t thread)
            memcmp(path, injection->file.path, size) == 0;
 }
 
-/* Whether it waits no more; otherwise it is taken back. */
-static bool is_taken(const struct cunei_injection *injection, uint64_t thread)
+/*
+ * Take a request back; 1: the thread has taken it before.  If the path is another by
+ * now, the thread has taken ours, and then another cunei asked it.
+ */
+static int take_back(const struct cunei_injection *injection, uint64_t thread)
 {
     const struct cunei_target *target = injection->target;
     const int32_t none = 0;
     int32_t flag = 0;
 
     int rc = cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag));
-    if (rc == 0 && flag == 1)
-        rc = cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
-    return rc == 0 && flag != 1;
-}
-
-static int add_reader(struct cunei_injection *injection, uint64_t thread)
-{
-    const struct cunei_target *target = injection->target;
-
-    int rc = cunei_remote_read(target, thread + target->python.offsets.native_thread_id,
-                               &injection->readers[injection->reader_count],
-                               sizeof(injection->readers[0]));
-    injection->reader_count += rc == 0;
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (flag != 1 || !has_our_path(injection, thread))
+        return 1;
+    return cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
 }
 
 /* A thread that has ended since then has no request, and reads nothing. */
@@ -188,14 +204,15 @@ static int take_back_all(void *context)
     int rc = 0;
 
     injection->reader_count = 0;
-    for (size_t i = 0; rc == 0 && i < injection->thread_count; i++) {
-        uint64_t thread = injection->threads[i];
-        if (cunei_remote_interpreter_has(injection->target, injection->interpreter,
-                                         thread) &&
-            has_path(injection, thread) && is_taken(injection, thread))
-            rc = add_reader(injection, thread);
+    for (size_t i = 0; rc >= 0 && i < injection->thread_count; i++) {
+        const struct cunei_injection_thread *thread = &injection->threads[i];
+        if (!is_there(injection, thread))
+            continue;
+        rc = take_back(injection, thread->address);
+        if (rc == 1)
+            injection->readers[injection->reader_count++] = thread->number;
     }
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int withdraw(struct cunei_injection *injection)

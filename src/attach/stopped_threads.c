@@ -29,7 +29,7 @@
 #define STOP_MAX_NS UINT64_C(30000000)
 #define WAIT_MAX_NS UINT64_C(1000000000)
 #define PAUSE_NS    10000000
-#define ATTEMPTS    10
+#define ATTEMPTS    30
 #define ROUNDS_MAX  10
 #define SPINS       100
 #define STEP_NS     20000
@@ -91,6 +91,13 @@ static bool has_ended(const struct stop *stop, pid_t tid)
     return strchr("ZXx", state_of(stop, tid)) != NULL;
 }
 
+static bool is_traced(pid_t tid)
+{
+    struct cunei_process_facts thread;
+
+    return cunei_process_facts_read(tid, &thread) == 0 && thread.tracer != 0;
+}
+
 /* A thread that has ended in the meantime is not a failure. */
 static int seize(struct stop *stop, pid_t tid)
 {
@@ -98,7 +105,9 @@ static int seize(struct stop *stop, pid_t tid)
         return -ENOMEM;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
         int rc = -errno;
-        return rc == -ESRCH || has_ended(stop, tid) ? 0 : rc;
+        if (rc == -ESRCH || has_ended(stop, tid))
+            return 0;
+        return rc == -EPERM && is_traced(tid) ? -EALREADY : rc;
     }
     stop->threads[stop->count++] = (struct stopped){.tid = tid};
     return 0;
@@ -253,6 +262,12 @@ static int run_once(struct stop *stop, uint64_t *stopped_ns)
     return rc ? -rc : stop->rc;
 }
 
+/* Another cunei may be at work in the same process. */
+static bool is_passing(int rc)
+{
+    return rc == -EAGAIN || rc == -EBUSY || rc == -EALREADY || rc == -ETIMEDOUT;
+}
+
 int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *context,
                               uint64_t *stopped_ns)
 {
@@ -262,7 +277,7 @@ int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *c
     for (unsigned i = 0; i < ATTEMPTS; i++) {
         struct stop stop = {.pid = pid, .function = function, .context = context};
         rc = run_once(&stop, stopped_ns);
-        if (rc != -EAGAIN && rc != -ETIMEDOUT)
+        if (!is_passing(rc))
             break;
         (void)nanosleep(&pause, NULL);
     }

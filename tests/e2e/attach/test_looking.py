@@ -94,6 +94,17 @@ def test_a_process_that_does_not_exist():
     assert refusal(0).startswith("There is no process 0.")
 
 
+def test_a_thread_is_not_a_process():
+    code = "import sys, threading\nthreading.Thread(target=sys.stdin.read).start()\n"
+    code += "print('ready', flush=True)"
+    with program(python_of("3.13"), code) as started:
+        threads = {int(tid) for tid in os.listdir(f"/proc/{started.pid}/task")}
+        (thread,) = threads - {started.pid}
+        assert refusal(thread) == (
+            f"There is no process {thread}: that is a thread of process {started.pid}."
+        )
+
+
 def test_a_process_that_has_ended():
     process = subprocess.Popen(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
