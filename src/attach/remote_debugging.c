@@ -19,6 +19,8 @@
 /* _PY_EVAL_PLEASE_STOP_BIT, as PEP 768 says. */
 #define PLEASE_STOP_BIT (UINT64_C(1) << 5)
 
+#define THREADS_MAX 65536 /* in a list that is not damaged */
+
 static int fail_disabled(const struct cunei_target *target,
                          struct cunei_attach_error *error)
 {
@@ -160,13 +162,17 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     return rc < 0 ? fail(target, rc, error) : 0;
 }
 
-/* Whether it is still the thread that was asked, and not a newer one in its place. */
-static bool is_there(const struct cunei_injection *injection,
-                     const struct cunei_injection_thread *thread)
+/* The thread that was asked, and not a newer one in its place; NULL: it was not. */
+static const struct cunei_injection_thread *find_asked(
+    const struct cunei_injection *injection, uint64_t address)
 {
-    return cunei_remote_interpreter_has(injection->target, injection->interpreter,
-                                        thread->address) &&
-           number_of(injection->target, thread->address) == thread->number;
+    for (size_t i = 0; i < injection->thread_count; i++) {
+        const struct cunei_injection_thread *thread = &injection->threads[i];
+        if (thread->address == address &&
+            thread->number == number_of(injection->target, address))
+            return thread;
+    }
+    return NULL;
 }
 
 static bool has_our_path(const struct cunei_injection *injection, uint64_t thread)
@@ -197,20 +203,28 @@ static int take_back(const struct cunei_injection *injection, uint64_t thread)
     return cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
 }
 
-/* A thread that has ended since then has no request, and reads nothing. */
+/*
+ * A thread that has ended since then has no request, and reads nothing.  A list that was
+ * made to go in a circle ends where there are more readers than were asked.
+ */
 static int take_back_all(void *context)
 {
     struct cunei_injection *injection = context;
+    uint64_t address = 0;
     int rc = 0;
 
     injection->reader_count = 0;
-    for (size_t i = 0; rc >= 0 && i < injection->thread_count; i++) {
-        const struct cunei_injection_thread *thread = &injection->threads[i];
-        if (!is_there(injection, thread))
-            continue;
-        rc = take_back(injection, thread->address);
+    for (size_t i = 0; i < THREADS_MAX; i++) {
+        rc = cunei_remote_interpreter_next(injection->target, injection->interpreter,
+                                           &address);
+        if (rc < 0 || address == 0)
+            break;
+        const struct cunei_injection_thread *asked = find_asked(injection, address);
+        rc = asked ? take_back(injection, address) : 0;
+        if (rc < 0 || injection->reader_count == injection->thread_count)
+            break;
         if (rc == 1)
-            injection->readers[injection->reader_count++] = thread->number;
+            injection->readers[injection->reader_count++] = asked->number;
     }
     return rc < 0 ? rc : 0;
 }
