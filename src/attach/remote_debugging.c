@@ -204,8 +204,8 @@ static int take_back(const struct cunei_injection *injection, uint64_t thread)
 }
 
 /*
- * A thread that has ended since then has no request, and reads nothing.  A list that was
- * made to go in a circle ends where there are more readers than were asked.
+ * A thread that has ended since then has no request, and reads nothing.  A list that
+ * was made to go in a circle ends where there are more readers than were asked.
  */
 static int take_back_all(void *context)
 {
