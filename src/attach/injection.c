@@ -9,6 +9,8 @@
 #define STEP_NS 1000000
 #define STEPS   1000
 
+#define TRACER_STEPS 100
+
 #define LOOKS 5
 
 static const struct cunei_injection_way *const ways[] = {
@@ -34,12 +36,12 @@ static int fail_version(const struct cunei_target *target,
 
     return cunei_attach_fail(
         error, -ENOTSUP,
-        "Process %d cannot be attached: it runs Python 3.%u, and %s. %s the program "
-        "with 'cunei arm'.",
+        "process %d cannot be attached: it runs Python 3.%u, and %s; %s the program "
+        "with 'cunei arm'",
         (int)target->process.pid, target->python.minor,
         is_old ? "only 3.12 and newer can be attached while they run"
                : "this cunei knows only up to 3.15",
-        is_old ? "Start" : "Update cunei, or start");
+        is_old ? "start" : "update cunei, or start");
 }
 
 static int check_build(const struct cunei_target *target,
@@ -54,9 +56,26 @@ static int check_build(const struct cunei_target *target,
     if (!why)
         return 0;
     return cunei_attach_fail(error, -ENOTSUP,
-                             "Process %d cannot be attached: %s. Run the program with "
-                             "another Python.",
+                             "process %d cannot be attached: %s; run the program with "
+                             "another Python",
                              (int)target->process.pid, why);
+}
+
+/* What traces it, other than another cunei that only stops it for a moment. */
+static int find_tracer(const struct cunei_target *target,
+                       struct cunei_process_facts *now)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < TRACER_STEPS; i++) {
+        if (i > 0)
+            (void)nanosleep(&step, NULL);
+        rc = cunei_process_facts_read(target->process.pid, now);
+        if (rc == 0 && now->start == target->process.start && now->tracer == 0)
+            break;
+    }
+    return rc;
 }
 
 static int check_tracer(const struct cunei_target *target,
@@ -64,16 +83,15 @@ static int check_tracer(const struct cunei_target *target,
 {
     struct cunei_process_facts now;
 
-    if (cunei_process_facts_read(target->process.pid, &now) < 0 ||
-        now.start != target->process.start)
-        return cunei_attach_fail(error, -ESRCH, "Process %d has ended in the meantime.",
+    if (find_tracer(target, &now) < 0 || now.start != target->process.start)
+        return cunei_attach_fail(error, -ESRCH, "process %d has ended in the meantime",
                                  (int)target->process.pid);
     if (now.tracer == 0)
         return 0;
     return cunei_attach_fail(
         error, -EBUSY,
-        "Process %d cannot be attached: process %d traces it, such as gdb or strace. "
-        "End that first.",
+        "process %d cannot be attached: process %d traces it, such as gdb or strace; "
+        "end that first",
         (int)target->process.pid, (int)now.tracer);
 }
 
@@ -137,7 +155,7 @@ int cunei_injection_has_run(struct cunei_injection *injection,
     }
     if (!cunei_process_facts_is_alive(&target->process))
         return cunei_attach_fail(error, -ESRCH,
-                                 "Process %d ended before it was attached.",
+                                 "process %d ended before it was attached",
                                  (int)target->process.pid);
     if (marks.state == CUNEI_SCRIPT_WAITING && injection->way->remind)
         injection->way->remind(injection);

@@ -19,6 +19,8 @@
 #include "cmd/common/options.h"
 #include "cmd/record/record_options.h"
 #include "cmd/record/summary.h"
+#include "cmd/record/trigger_follower.h"
+#include "cmd/record/trigger_options.h"
 #include "text/terminal_text.h"
 
 /* A process that is busy in C code may answer late. */
@@ -26,6 +28,7 @@
 
 struct values {
     struct cunei_record_options recording;
+    struct cunei_trigger_options triggers;
     struct cunei_option_list changes;
     const char *directory;
     const char *port;
@@ -81,6 +84,12 @@ static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE,
      .make_table = cunei_record_option_rows_of_running,
      .offset = offsetof(struct values, recording)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_trigger_option_rows,
+     .offset = offsetof(struct values, triggers)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_trigger_option_limits,
+     .offset = offsetof(struct values, triggers)},
     {0},
 };
 
@@ -118,6 +127,22 @@ static void note_ended(const struct cunei_process_facts *process)
                    (int)process->pid);
 }
 
+/* Without its triggers the program is recorded all the same. */
+static void follow_triggers(struct cunei_attach_session *session,
+                            const struct values *values)
+{
+    const struct cunei_keep keep = cunei_record_options_keep(&values->recording);
+    struct cunei_recorded_run *run = &session->run;
+
+    if (values->triggers.texts.count == 0)
+        return;
+    int rc = cunei_trigger_follower_start(&run->follower, &values->triggers,
+                                          cunei_attach_session_path(session),
+                                          run->shown, keep.size);
+    if (rc < 0)
+        (void)cunei_cmd_fail(rc, "cannot follow '%s' for triggers", run->shown);
+}
+
 static int record(struct cunei_attach_session *session, const struct values *values)
 {
     int status = cunei_attach_session_make_directory(session, values->directory);
@@ -132,10 +157,14 @@ static int record(struct cunei_attach_session *session, const struct values *val
         note_begun(session, values->stay);
     if (values->stay)
         return EXIT_SUCCESS;
+    follow_triggers(session, values);
     if (!cunei_attach_session_wait(session, values->for_ns) && !values->recording.quiet)
         note_ended(&session->target.process);
+    cunei_trigger_follower_finish(session->run.follower);
     status = cunei_attach_session_end(session);
     cunei_summary_print(&session->run, values->recording.quiet);
+    if (!values->recording.quiet)
+        cunei_trigger_follower_print(session->run.follower);
     return status;
 }
 
@@ -179,7 +208,7 @@ static int serve(struct cunei_attach_session *session, const struct values *valu
 }
 
 /* Of the options that say what to do, at most one. */
-static int check(const struct values *values, int argc, char **argv)
+static int check(struct values *values, int argc, char **argv)
 {
     int jobs = values->stay + values->detach + values->status +
                (values->changes.count > 0) + (values->for_ns > 0);
@@ -199,7 +228,15 @@ static int check(const struct values *values, int argc, char **argv)
                                "each other; use only one of them");
     if (values->json && !values->status)
         return cunei_cmd_usage("--json needs --status");
-    return cunei_record_options_check(&values->recording);
+    if (values->triggers.texts.count && jobs > 0 && values->for_ns == 0)
+        return cunei_cmd_usage(
+            "--trigger needs a cunei that watches; leave out the other "
+            "option, or use 'cunei watch PID --trigger WHEN'");
+    int status = cunei_record_options_check(&values->recording);
+    return status != CUNEI_OPTIONS_CONTINUE
+               ? status
+               : cunei_trigger_options_check_recording(&values->triggers,
+                                                       &values->recording);
 }
 
 static int attach(const struct values *values, const char *word)
@@ -223,6 +260,7 @@ static int attach(const struct values *values, const char *word)
 static int run_attach(int argc, char **argv)
 {
     struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
+                            .triggers = CUNEI_TRIGGER_OPTIONS_DEFAULTS,
                             .timeout_ns = TIMEOUT_NS};
 
     int status = cunei_options_parse(&cunei_cmd_attach, &argc, argv, &values);
@@ -231,6 +269,7 @@ static int run_attach(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = attach(&values, argv[1]);
     cunei_option_list_fini(&values.changes);
+    cunei_trigger_options_fini(&values.triggers);
     cunei_record_options_fini(&values.recording);
     return status;
 }
@@ -251,6 +290,7 @@ const struct cunei_cmd cunei_cmd_attach = {
         "  cunei attach 4711 --for 10s          ten seconds\n"
         "  cunei attach 4711 --include app      only the functions of app\n"
         "  cunei attach 4711 --keep 30s --stay  start the flight recorder and return\n"
+        "  cunei attach 4711 --keep 30s --trigger exception:ValueError\n"
         "  cunei attach 4711 --set budget=3%    change what is being recorded\n"
         "  cunei attach 4711 --status           is it attached, and where to?\n"
         "  cunei attach 4711 --detach           end what --stay has started\n"

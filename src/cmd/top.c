@@ -101,16 +101,29 @@ static int find_targets(struct cunei_top_targets *targets,
     if (!options->recording.keep && !options->recording.max_bytes)
         options->recording.keep = KEPT;
     for (int i = 0; status == EXIT_SUCCESS && i < argc; i++) {
-        bool must_attach = !options->post_mortem && !options->replay &&
-                           cunei_top_must_attach(argv[i]);
+        bool must_attach =
+            !options->post_mortem && !options->replay && cunei_top_must_attach(argv[i]);
         if (must_attach)
             status = check_terminal(options);
         if (status == EXIT_SUCCESS)
-            status = must_attach
-                         ? cunei_top_attach(attached, argv[i], options, targets)
-                         : cunei_top_targets_find(targets, argv[i]);
+            status = must_attach ? cunei_top_attach(attached, argv[i], options, targets)
+                                 : cunei_top_targets_find(targets, argv[i]);
     }
     return status == EXIT_SUCCESS ? check_terminal(options) : status;
+}
+
+static int choose(struct cunei_top_targets *targets,
+                  struct cunei_top_attached *attached,
+                  const struct cunei_top_options *options, bool *has_left)
+{
+    char *pid = NULL;
+
+    int status =
+        cunei_top_choose(targets, options->batch == 0, options->ascii, has_left, &pid);
+    if (status == EXIT_SUCCESS && pid)
+        status = cunei_top_attach(attached, pid, options, targets);
+    free(pid);
+    return status;
 }
 
 static int watch_words(struct cunei_top_options *options,
@@ -122,8 +135,7 @@ static int watch_words(struct cunei_top_options *options,
 
     int status = find_targets(&targets, &attached, options, argc, argv);
     if (status == EXIT_SUCCESS && argc == 0)
-        status =
-            cunei_top_choose(&targets, options->batch == 0, options->ascii, &has_left);
+        status = choose(&targets, &attached, options, &has_left);
     if (has_left || status != EXIT_SUCCESS)
         ; /* there is nothing to watch */
     else if (options->post_mortem)

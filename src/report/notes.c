@@ -259,8 +259,7 @@ static int note_attached(const struct cunei_report *report)
         return 0;
     cunei_buffer_append_text(&words, "recording began while the program was running: ");
     cunei_format_several(&words, count, "function");
-    cunei_buffer_append_text(&words,
-                             count == 1 ? " was" : " were");
+    cunei_buffer_append_text(&words, count == 1 ? " was" : " were");
     cunei_buffer_append_text(&words,
                              " open (marked * before calls): that call is not counted, "
                              "its time is from then on");

@@ -45,8 +45,8 @@ struct cunei_launcher {
 };
 
 struct cunei_record_env {
-    char *directory;                   /* owned: the trace directory, absolute; or NULL */
-    char *project;                     /* owned: the folder of the program's project */
+    char *directory; /* owned: the trace directory, absolute; or NULL */
+    char *project;   /* owned: the folder of the program's project */
     struct cunei_file_id directory_id; /* all 0: not known */
     uint64_t frequency;                /* ticks per second; 0: not measured yet */
     uint64_t max_bytes;                /* of the whole recording; 0: no limit */

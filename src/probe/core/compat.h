@@ -10,12 +10,11 @@
 
 #include <Python.h>
 
-#include <string.h>
-
 #include <limits.h>
 #include <opcode.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #if PY_VERSION_HEX < 0x030c0000
 #include "probe/core/compat_311.h"

@@ -299,8 +299,8 @@ PyObject *cunei_switch_select(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "pO!|O:select", &include, &PyList_Type, &list, &code))
         return NULL;
     if (take_texts(&patterns, include, list) == 0)
-        result = PyBool_FromLong(
-            cunei_switch_add(&patterns, PyCode_Check(code) ? (PyCodeObject *)code : NULL));
+        result = PyBool_FromLong(cunei_switch_add(
+            &patterns, PyCode_Check(code) ? (PyCodeObject *)code : NULL));
     cunei_patterns_fini(&patterns);
     return result;
 }

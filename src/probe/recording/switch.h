@@ -32,7 +32,8 @@ bool cunei_switch_add(struct cunei_patterns *patterns, PyCodeObject *code);
 /* The program has decorated this code: if it was seen, and not selected, record it. */
 void cunei_switch_decorated(PyCodeObject *code);
 
-/* The same as a function of the module cunei._probe: select(include, texts, code=None). */
+/* The same as a function of the module cunei._probe: select(include, texts, code=None).
+ */
 PyObject *cunei_switch_select(PyObject *module, PyObject *args);
 
 /*

@@ -272,6 +272,7 @@ static int read_streams(struct cunei_follow_process *follow,
 
     if (follow->stream_count == 0 && !poll->has_ring)
         return 0;
+    /* A ring may have packets of streams that are not known yet. */
     do {
         size_t first = next;
         rc = gather(follow, poll, CUNEI_STREAM_EVENTS, &next);
@@ -281,7 +282,6 @@ static int read_streams(struct cunei_follow_process *follow,
             rc = read_ring(follow, poll);
         if (rc == 0)
             rc = hand_out(follow, poll, CUNEI_STREAM_EVENTS, first, next);
-        /* The ring may have added streams. */
     } while (rc == 0 && next < follow->stream_count);
     return rc;
 }

@@ -88,6 +88,7 @@ def state_of(cunei, pid):
     return json.loads(done.stdout)["state"] if done.returncode == 0 else None
 
 
+@pytest.mark.core
 @needs_injection
 def test_all_threads_are_recorded_and_then_the_process_is_as_it_was(cunei):
     with running(cunei, PROGRAM) as process:
@@ -124,6 +125,7 @@ def test_the_recording_stays_until_it_is_told_to_end(cunei):
     assert functions(cunei, "trace")["work"]["calls"] > 0
 
 
+@pytest.mark.core
 @pytest.mark.skipif(IS_ATTACHABLE, reason="this Python can be attached")
 def test_an_old_python_is_refused_with_the_reason_and_what_to_do(cunei):
     with running(cunei, PROGRAM) as process:
@@ -215,6 +217,7 @@ def test_a_process_that_is_no_python_is_said_to_be_none(cunei):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.core
 @needs_injection
 def test_top_records_a_process_while_it_shows_it(cunei):
     with running(cunei, PROGRAM) as process:
@@ -235,6 +238,19 @@ def test_top_shows_a_quiet_process_again_and_again(cunei):
             done = cunei("top", "--once", process.pid)
             assert done.returncode == 0, done.stderr
             assert "program.py" in done.stdout
+
+
+@needs_injection
+def test_triggers_make_snapshots_of_an_attached_program(cunei):
+    words = ["--keep", "10s", "--trigger", "slow::work>0ns", "-o", "trace"]
+    with running(cunei, PROGRAM) as process:
+        done = cunei("attach", process.pid, *words, "--for", "2s")
+        staying = cunei("attach", process.pid, *words, "--stay")
+
+    assert "cunei: snapshot in trace-snapshot: slow::work>0ns" in done.stderr
+    assert functions(cunei, "trace-snapshot")["work"]["calls"] > 0
+    assert staying.returncode == 2
+    assert "cunei watch PID" in staying.stderr
 
 
 @needs_root
@@ -328,6 +344,7 @@ def test_a_container_is_attached_from_outside(cunei):
     assert not list(cunei.folder.glob("cunei-*"))
 
 
+@pytest.mark.core
 @needs_injection
 def test_a_process_that_ends_meanwhile_leaves_its_trace(cunei):
     with running(cunei, PROGRAM) as process:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -52,35 +53,35 @@ def test_each_python_is_recognised(series):
 def test_older_pythons_are_refused(series):
     with program(python_of(series), WAITING) as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: it runs Python {series}, and "
-            "only 3.12 and newer can be attached while they run. Start the program "
-            "with 'cunei arm'."
+            f"process {started.pid} cannot be attached: it runs Python {series}, and "
+            "only 3.12 and newer can be attached while they run; start the program "
+            "with 'cunei arm'"
         )
 
 
 def test_a_free_threaded_python_3_13_is_refused():
     with program(python_of("3.13t"), WAITING) as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: it runs a free-threaded Python "
-            "3.13, which can be attached only from 3.14 on. Start the program with "
-            "'cunei arm'."
+            f"process {started.pid} cannot be attached: it runs a free-threaded Python "
+            "3.13, which can be attached only from 3.14 on; start the program with "
+            "'cunei arm'"
         )
 
 
 @pytest.mark.parametrize("series", ["3.14", "3.15"])
 def test_remote_debugging_switched_off_is_refused(series):
     python = python_of(series)
-    begin = "Process {} cannot be attached: it was started with "
+    begin = "process {} cannot be attached: it was started with "
     with program(python, WAITING, PYTHON_DISABLE_REMOTE_DEBUG="1") as started:
         assert refusal(started.pid) == begin.format(started.pid) + (
-            "PYTHON_DISABLE_REMOTE_DEBUG. Unset it, or start the program with "
-            "'cunei arm'."
+            "PYTHON_DISABLE_REMOTE_DEBUG; unset it, or start the program with "
+            "'cunei arm'"
         )
     for options in (["-X", "disable-remote-debug"], ["-Xdisable-remote-debug"]):
         with program(python, WAITING, *options) as started:
             assert refusal(started.pid) == begin.format(started.pid) + (
-                "-X disable-remote-debug. Leave that out, or start the program with "
-                "'cunei arm'."
+                "-X disable-remote-debug; leave that out, or start the program with "
+                "'cunei arm'"
             )
 
 
@@ -88,16 +89,27 @@ def test_a_process_that_does_not_exist():
     with open("/proc/sys/kernel/pid_max") as file:
         pid = int(file.read()) - 1
     assert refusal(pid) == (
-        f"There is no process {pid}. 'cunei list' shows the Python processes."
+        f"there is no process {pid}; 'cunei list' shows the Python processes"
     )
-    assert refusal(0).startswith("There is no process 0.")
+    assert refusal(0).startswith("there is no process 0;")
+
+
+def test_a_thread_is_not_a_process():
+    code = "import sys, threading\nthreading.Thread(target=sys.stdin.read).start()\n"
+    code += "print('ready', flush=True)"
+    with program(python_of("3.13"), code) as started:
+        threads = {int(tid) for tid in os.listdir(f"/proc/{started.pid}/task")}
+        (thread,) = threads - {started.pid}
+        assert refusal(thread) == (
+            f"there is no process {thread}: that is a thread of process {started.pid}"
+        )
 
 
 def test_a_process_that_has_ended():
     process = subprocess.Popen(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert refusal(process.pid) == (
-        f"Process {process.pid} has ended; its parent has not taken notice of it yet."
+        f"process {process.pid} has ended; its parent has not taken notice of it yet"
     )
     process.wait()
 
@@ -107,8 +119,8 @@ def test_a_process_that_is_no_python():
         path = os.path.realpath(shutil.which("cat"))
         wait_for_program(process.pid, path)
         assert refusal(process.pid) == (
-            f"Process {process.pid} is not a Python: its program '{path}' contains no "
-            "CPython. 'cunei list' shows the Python processes."
+            f"process {process.pid} is not a Python: its program '{path}' contains no "
+            "CPython; 'cunei list' shows the Python processes"
         )
         process.stdin.close()
 
@@ -123,8 +135,68 @@ def test_a_part_of_the_kernel():
     if not os.path.isdir("/proc/2") or os.path.exists("/proc/2/exe"):
         pytest.skip("there are no kernel threads in this pid namespace")
     assert refusal(2).startswith(
-        "Process 2 is not a Python: it is a part of the kernel."
+        "process 2 is not a Python: it is a part of the kernel"
     )
+
+
+def control_of(folder, pid):
+    (folder / "cunei").mkdir(mode=0o700, exist_ok=True)
+    return folder / "cunei" / f"{pid}-{os.stat(f'/proc/{pid}/ns/pid').st_ino}.control"
+
+
+def test_an_armed_process_is_recognised_by_its_socket(tmp_path):
+    runtime = tmp_path.resolve()
+    with program(python_of("3.13"), WAITING, XDG_RUNTIME_DIR=str(runtime)) as started:
+        path = control_of(runtime, started.pid)
+        facts = look(started.pid)
+        assert (facts["armed"], facts["control"]) == (False, str(path))
+        with socket.socket(socket.AF_UNIX) as control:
+            control.bind(str(path))
+            assert look(started.pid)["armed"]
+
+
+def test_another_file_or_a_link_in_its_place_is_not_a_socket(tmp_path):
+    runtime = tmp_path.resolve()
+    with program(python_of("3.13"), WAITING, XDG_RUNTIME_DIR=str(runtime)) as started:
+        path = control_of(runtime, started.pid)
+        path.write_text("")
+        assert not look(started.pid)["armed"]
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as control:
+            control.bind(str(runtime / "other"))
+            path.symlink_to(runtime / "other")
+            assert not look(started.pid)["armed"]
+
+
+MAPPING = """
+import mmap, sys
+def keep(path):
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+kept = [keep(path) for path in sys.argv[1:]]
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "probe", "recording"),
+    [
+        ([], False, False),
+        (["cunei/_probe.cpython-313.so"], True, False),
+        (["cunei/_probe.cpython-313.so", "trace/host-1-0/.live"], True, True),
+        (["trace/host-1-0/.live"], False, False),
+        (["cunei/_probe_of_another.so", "live"], False, False),
+    ],
+)
+def test_what_cunei_has_mapped_is_recognised(tmp_path, names, probe, recording):
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 4096)
+    with program(python_of("3.13"), MAPPING, arguments=paths) as started:
+        facts = look(started.pid)
+    assert (facts["probe"], facts["recording"]) == (probe, recording)
 
 
 STATIC = """\
@@ -147,9 +219,9 @@ def test_a_static_python_is_refused(tmp_path):
         pytest.skip("there is no static C library")
     with program(path, "") as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: its Python is linked "
-            "statically and cannot load cunei's extension. Run the program with "
-            "another Python."
+            f"process {started.pid} cannot be attached: its Python is linked "
+            "statically and cannot load cunei's extension; run the program with "
+            "another Python"
         )
 
 
@@ -163,7 +235,7 @@ def test_something_that_only_looks_like_a_python_is_refused(tmp_path, series):
     subprocess.run(command, input=code, text=True, check=True)
     with program(path, "") as started:
         assert refusal(started.pid).startswith(
-            f"Process {started.pid} cannot be attached: "
+            f"process {started.pid} cannot be attached: "
         )
         assert started.end() == ""
 
@@ -177,8 +249,8 @@ def test_the_processes_of_another_user(driver_for_all):
         )
         listed = subprocess.run([*as_nobody, "list"], capture_output=True, text=True)
     sentence = (
-        f"Process {started.pid} belongs to user 0, and you are user 65534. Run cunei "
-        "as that user or as root."
+        f"process {started.pid} belongs to user 0, and you are user 65534; run cunei "
+        "as that user or as root"
     )
     assert (result.returncode, result.stdout) == (2, sentence + "\n")
     assert {"pid": started.pid, "error": sentence} in [

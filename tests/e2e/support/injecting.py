@@ -36,6 +36,7 @@ def pythons():
 
 def drive(*words, before=()):
     """What the driver says: status and text."""
+    assert DRIVER.exists(), f"{DRIVER} is missing: ninja -C build/gcc builds it"
     command = [*before, DRIVER, *words]
     result = subprocess.run(
         [str(word) for word in command],
@@ -81,10 +82,10 @@ NAMES = "cunei-" + "[0-9a-f]" * 16 + ".py"
 class Program:
     """A Python program that has printed "ready"."""
 
-    def __init__(self, python, code, *options, before=(), **variables):
+    def __init__(self, python, code, *options, before=(), arguments=(), **variables):
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [*before, python, "-X", "dev", *options, "-c", code],
+            [*before, python, "-X", "dev", *options, "-c", code, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
