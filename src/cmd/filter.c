@@ -173,7 +173,7 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
     if (proposal->left_out_count == 0) {
         cunei_buffer_format(out,
                             is_reached
-                                ? "# That is within %.1f %%: nothing is left out.\n"
+                                ? "# That is within %.1f %%: nothing is excluded.\n"
                                 : "# %.1f %% is not possible: the cost is in first "
                                   "calls, which no filter saves, and in functions "
                                   "that cost little each.\n",
@@ -265,11 +265,11 @@ static void print_use(const struct cunei_filter_proposal *proposal, const char *
     struct cunei_buffer text = {0};
 
     if (proposal->left_out_count == 0) {
-        cunei_cmd_note("no function is worth leaving out; see '%s'", file);
+        cunei_cmd_note("no function is worth excluding; see '%s'", file);
         return;
     }
     cunei_format_several(&text, proposal->left_out_count, "function");
-    cunei_buffer_append_text(&text, " left out: overhead from ");
+    cunei_buffer_append_text(&text, " excluded: overhead from ");
     put_overhead(&text, &proposal->all);
     cunei_buffer_append_text(&text, " to ");
     put_overhead(&text, &proposal->left);
@@ -313,7 +313,8 @@ static int propose(const struct cunei_trace *trace, const char *path,
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot read '%s'", path);
     else if (proposal->count == 0)
-        status = cunei_cmd_fail(0, "'%s' has no calls to leave out", path);
+        status = cunei_cmd_fail(0, "'%s' has no calls, so there is nothing to exclude",
+                                path);
     else {
         const struct subject subject = {trace, proposal, path};
         status = write_proposal(&subject, values);
@@ -388,10 +389,10 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_filter = {
     .name = "filter",
     .args = "[options] DIR",
-    .summary = "propose what to leave out of the next recording",
+    .summary = "propose functions to exclude from the next recording",
     .help =
         "Finds the functions that cost most to record for the time they take, and writes\n"
-        "a filter that leaves out as many as needed to stay below --max-overhead. From\n"
+        "a filter that excludes as many as needed to stay below --max-overhead. From\n"
         "CPython 3.12 on, excluded functions cost nothing; they count as self time of\n"
         "their callers.\n"
         "\n"

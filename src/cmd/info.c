@@ -482,7 +482,7 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_info = {
     .name = "info",
     .args = "[options] DIR",
-    .summary = "show what a trace holds",
+    .summary = "show what a trace contains",
     .help =
         "Shows each process of the trace, by start time: its program and Python; whether\n"
         "it ended, still records, was killed or was replaced by execv; start and\n"

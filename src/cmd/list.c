@@ -244,7 +244,8 @@ static int run_list(int argc, char **argv)
     else if (rc == 0 && rows.count > 0)
         rc = print_table(&rows);
     else if (rc == 0)
-        cunei_cmd_note("nothing is being recorded; 'cunei record app.py' records");
+        cunei_cmd_note(
+            "nothing is being recorded; 'cunei record app.py' starts a recording");
     for (size_t i = 0; i < rows.count; i++)
         cunei_process_folder_close(&rows.items[i].process);
     free(rows.items);
@@ -264,12 +265,12 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_list = {
     .name = "list",
     .args = "[options]",
-    .summary = "show recordings in progress, and remains of dead processes",
+    .summary = "list recordings in progress, and those of killed processes",
     .help =
-        "Lists your recorded processes: those that are being recorded, and those that\n"
-        "were killed and whose traces have not been read since. Each line has the pid,\n"
-        "the state, about how many events a second it records, what --keep keeps, the\n"
-        "program, its Python and the directory of the trace.\n"
+        "Lists your processes that are being recorded, and those that were killed and\n"
+        "whose traces have not been read since. Each line has the pid, the state, about\n"
+        "how many events a second it records, what --keep keeps, the program, its Python\n"
+        "and the directory of the trace.\n"
         "\n"
         "  cunei list\n"
         "  cunei snapshot PID           copy what a process has recorded up to now\n"

@@ -124,7 +124,7 @@ static const struct cunei_option options[] = {
     {.name = "follow",
      .letter = 'f',
      .kind = CUNEI_OPTION_FLAG,
-     .help = "report again and again, until the recording ends",
+     .help = "repeat the report until the recording ends",
      .offset = offsetof(struct cunei_report_values, follow)},
     {.name = "interval",
      .kind = CUNEI_OPTION_DURATION,
@@ -238,7 +238,7 @@ void cunei_report_values_fini(struct cunei_report_values *values)
 static int settle_follow(struct cunei_report_values *values)
 {
     if (values->interval_ns > 0 && !values->follow)
-        return cunei_cmd_usage("--interval is for --follow");
+        return cunei_cmd_usage("--interval needs --follow");
     if (values->interval_ns == 0)
         values->interval_ns = FOLLOW_INTERVAL_NS;
     return CUNEI_OPTIONS_CONTINUE;
@@ -286,7 +286,7 @@ const struct cunei_cmd cunei_cmd_report = {
         "  ≈p50 ≈p99   median and 99th percentile of these times, within 3 %\n"
         "  max         the longest of these times\n"
         "\n"
-        "Percentages are shares of the time of all threads. Those of self leave out the\n"
+        "Percentages are shares of the time of all threads. Those of self exclude the\n"
         "time in functions that only wait, which a line below the table shows.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"

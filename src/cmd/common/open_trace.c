@@ -180,7 +180,7 @@ int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
             is_there = cunei_trace_is_called(&trace->processes[j], choice->words[i]);
         if (!is_there)
             return cunei_cmd_fail(0,
-                                  "'%s' holds no process '%s'; 'cunei report %s "
+                                  "'%s' has no process '%s'; 'cunei report %s "
                                   "--processes' lists them",
                                   path, choice->words[i], path);
     }
@@ -190,7 +190,7 @@ int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
 int cunei_cmd_fail_to_find_thread(const char *path, const char *thread)
 {
     return cunei_cmd_fail(
-        0, "'%s' holds no thread '%s'; 'cunei report %s --threads' lists them", path,
+        0, "'%s' has no thread '%s'; 'cunei report %s --threads' lists them", path,
         thread, path);
 }
 

@@ -127,9 +127,9 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
     else if (summary->full)
         cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
     else if (summary->lost_no_stream)
-        cunei_buffer_append_text(why,
-                                 "events were lost: a thread got no stream, because "
-                                 "memory, disk space or permissions were missing");
+        cunei_buffer_append_text(
+            why, "events were lost: a thread could not be recorded, because "
+                 "memory, disk space or permissions were missing");
     else if (summary->lost_no_function)
         cunei_buffer_append_text(
             why, "events were lost: the table of functions, or of names "

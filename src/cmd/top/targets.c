@@ -163,11 +163,11 @@ int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
     if (count < 0)
         return cunei_cmd_fail(count, "cannot watch '%s'", word);
     if (count == 0)
-        return cunei_cmd_fail(0,
-                              "'%s' is no pid, no trace, no program, and not the name "
-                              "of a program that is being recorded; 'cunei list' shows "
-                              "these",
-                              word);
+        return cunei_cmd_fail(
+            0,
+            "'%s' is not a pid, a trace, a program, or the name of a program that is "
+            "being recorded; 'cunei list' shows these",
+            word);
     return 0;
 }
 

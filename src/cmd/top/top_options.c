@@ -43,8 +43,8 @@ const struct cunei_option cunei_top_option_rows[] = {
      .offset = VALUE(batch)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print samples as JSON, an object a line: the fields of\n"
-             "the report, and rates; one sample unless --batch is given",
+     .help = "print samples as JSON, one object per line: the fields\n"
+             "of the report, and rates; one sample without --batch",
      .offset = VALUE(json)},
     {.name = "interval",
      .letter = 'd',
@@ -73,7 +73,7 @@ const struct cunei_option cunei_top_option_rows[] = {
      .letter = 'f',
      .kind = CUNEI_OPTION_TEXT,
      .value = "TEXT",
-     .help = "show functions whose name, module or file has this text",
+     .help = "only functions whose name, module or file contains this",
      .offset = VALUE(search)},
     {.name = "group",
      .letter = 'g',
@@ -90,11 +90,11 @@ const struct cunei_option cunei_top_option_rows[] = {
      .offset = VALUE(limit)},
     {.name = "idle",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "show functions that only wait, as well",
+     .help = "also show functions that only wait",
      .offset = VALUE(idle)},
     {.name = "whole",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "rates and shares since the begin, not of the last interval",
+     .help = "rates and shares since the start, not of the last interval",
      .offset = VALUE(whole)},
     {.name = "ascii",
      .kind = CUNEI_OPTION_FLAG,
@@ -161,7 +161,7 @@ int cunei_top_options_settle(struct cunei_top_options *options,
                              struct cunei_top_view *view)
 {
     if (options->interval_ns < INTERVAL_LEAST_NS)
-        return cunei_cmd_usage("--interval needs at least 20ms");
+        return cunei_cmd_usage("--interval must be at least 20ms");
     if ((options->once || options->json) && options->batch == 0)
         options->batch = 1;
     view->is_reversed = options->reverse;

@@ -172,7 +172,7 @@ int cunei_top_draw_threads(struct cunei_top_model *model, struct cunei_grid *gri
                     [THREAD_CPU] = {.head = "CPU", .rank = 3, .width = 7},
                     [THREAD_DEPTH] = {.head = "depth", .rank = 4},
                     [THREAD_SINCE] = {.head = "since", .rank = 1, .width = 7},
-                    [THREAD_NOW] = {.head = "is in", .width = 16, .is_text = true}},
+                    [THREAD_NOW] = {.head = "now in", .width = 16, .is_text = true}},
         .column_count = 9,
         .sorted = THREAD_CALL_RATE,
         .put = put_thread,

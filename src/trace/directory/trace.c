@@ -129,7 +129,7 @@ static int open_folders(struct cunei_trace *trace, const struct cunei_trace_view
     }
     if (rc == 0 && trace->process_count == 0)
         rc = cunei_trace_fail(error, -ENODATA,
-                              seen ? "'%s' holds no trace" : "'%s' is empty",
+                              seen ? "'%s' contains no trace" : "'%s' is empty",
                               trace->path);
     return rc;
 }

@@ -286,7 +286,7 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
     for words in (["--thread", "nobody"], ["--process", "1"]):
         result = cunei("dump", trace, *words)
         assert (result.returncode, result.stdout) == (1, "")
-        assert "holds no " in result.stderr
+        assert " has no " in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_wrong_calls_are_noted_in_every_view(recorded):
     for view in ([], ["--regions"], ["--marks"]):
         words = " ".join(recorded("report", "trace", *view).stdout.split())
         assert (
-            "misused 1 call of cunei's functions made no sense, for example region_end "
+            "misused 1 call of cunei's functions had no effect, for example region_end "
             "without region_begin; --marks lists them"
         ) in words
 
