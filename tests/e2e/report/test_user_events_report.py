@@ -182,7 +182,7 @@ def test_marks_show_in_words_what_was_called_wrongly(odd):
     marks = odd("--marks")
 
     assert cells_of(marks, "a region_begin that is open in this thread")[1] == "error"
-    assert cells_of(marks, "of tokens that has ended")[1] == "error: gone"
+    assert cells_of(marks, "on a token stream that has ended")[1] == "error: gone"
 
 
 def test_odd_names_are_seen(odd):
