@@ -21,9 +21,9 @@
 #include "text/names.h"
 #include "text/table.h"
 #include "text/terminal_text.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/live/recorded_words.h"
 #include "trace/live/recordings.h"
 #include "trace/process/error.h"
@@ -58,7 +58,7 @@ static const char *const states[] = {
 /* Those whose folders can be read; the others may be gone by now. */
 static int load(struct rows *rows, const struct cunei_recordings *recordings)
 {
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_error error;
 
     rows->items = calloc(recordings->count + 1, sizeof(rows->items[0]));
@@ -66,8 +66,8 @@ static int load(struct rows *rows, const struct cunei_recordings *recordings)
         return -1;
     for (size_t i = 0; i < recordings->count; i++) {
         struct row *row = &rows->items[rows->count];
-        if (cunei_process_folder_open(&row->process, recordings->items[i].folder, &view,
-                                      &error) == 0)
+        if (cunei_process_folder_open(&row->process, recordings->items[i].folder,
+                                      &opening, &error) == 0)
             rows->count++;
     }
     return 0;

@@ -16,7 +16,7 @@
 #include "cmd/common/message.h"
 #include "cmd/record/launch.h"
 #include "cmd/record/recorded_run.h"
-#include "cmd/top/errand.h"
+#include "cmd/top/background_command.h"
 #include "cmd/top/program.h"
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
@@ -36,7 +36,7 @@ struct session {
     struct cunei_top_sampler sampler;
     struct cunei_top_model model;
     struct cunei_grid grid;
-    struct cunei_top_errand errand;
+    struct cunei_top_background background;
     bool is_stale; /* the screen is older than the model */
     bool is_over;
     int rc; /* why it is over: 0, or a negative errno */
@@ -102,10 +102,10 @@ static void take_sums(struct session *session)
     fail(session, rc);
 }
 
-static void start_errand(struct session *session, const char *const *words,
-                         const char *what)
+static void start_background(struct session *session, const char *const *words,
+                             const char *what)
 {
-    int rc = cunei_top_errand_start(&session->errand, words);
+    int rc = cunei_top_background_start(&session->background, words);
     char text[120];
 
     if (rc == -EBUSY)
@@ -127,7 +127,7 @@ static void start_snapshot(struct session *session)
     (void)strftime(name, sizeof(name), "snapshot-%Y%m%d-%H%M%S", &local);
     const char *words[] = {
         "cunei", "snapshot", "-o", name, session->targets->items[0].path, NULL};
-    start_errand(session, words, "snapshot");
+    start_background(session, words, "snapshot");
 }
 
 static void start_export(struct session *session)
@@ -143,7 +143,7 @@ static void start_export(struct session *session)
         "cunei",     "export", "--to",       "html",
         "-o",        name,     target->path, target->pid ? "--process" : NULL,
         target->pid, NULL};
-    start_errand(session, words, "export");
+    start_background(session, words, "export");
 }
 
 static void search(struct session *session, bool from_next)
@@ -261,11 +261,11 @@ static void look_at_program(struct session *session)
                      "'cunei top PID'.");
 }
 
-static void take_errand(struct session *session)
+static void take_background(struct session *session)
 {
     char text[160];
 
-    if (cunei_top_errand_look(&session->errand, text, sizeof(text)))
+    if (cunei_top_background_look(&session->background, text, sizeof(text)))
         say(session, text[0] ? text : "done");
 }
 
@@ -280,7 +280,7 @@ static int wait_for_something(struct session *session, struct pollfd fds[5])
                              .events = POLLIN};
     fds[3] = (struct pollfd){.fd = session->program ? session->program->output : -1,
                              .events = POLLIN};
-    fds[4] = (struct pollfd){.fd = session->errand.output, .events = POLLIN};
+    fds[4] = (struct pollfd){.fd = session->background.output, .events = POLLIN};
     bool is_watching = session->program && !session->program->has_ended;
     return poll(fds, 5, is_watching ? LOOK_MS : -1);
 }
@@ -304,7 +304,7 @@ static void turn(struct session *session)
     if (fds[3].revents)
         take_output(session);
     if (fds[4].revents)
-        take_errand(session);
+        take_background(session);
     look_at_program(session);
     if (session->is_stale && !session->is_over)
         draw(session);
@@ -378,7 +378,7 @@ static int run(struct session *session)
     int signal_number = cunei_top_terminal_signal();
     cunei_top_terminal_close();
     finish_program(session, signal_number);
-    cunei_top_errand_finish(&session->errand);
+    cunei_top_background_finish(&session->background);
     if (session->rc < 0)
         return cunei_cmd_fail(session->rc, "cannot follow '%s'",
                               session->targets->items[0].path);
@@ -393,7 +393,7 @@ int cunei_top_session_run(const struct cunei_top_targets *targets,
     struct session session = {.options = options,
                               .targets = targets,
                               .program = program,
-                              .errand = {.output = -1}};
+                              .background = {.output = -1}};
 
     int status = cunei_top_targets_open(targets, options, &session.watch);
     if (status == 0) {
