@@ -16,8 +16,9 @@ static const struct unit size_units[] = {
     {"GiB", 0x1p30}, {"T", 0x1p40},  {"TB", 0x1p40},  {"TiB", 0x1p40}, {NULL, 0},
 };
 
-static const struct unit duration_units[] = {
-    {"ns", 1},  {"us", 1e3},   {"µs", 1e3},   {"ms", 1e6},
+/* A duration must have a unit, so it skips the first. */
+static const struct unit moment_units[] = {
+    {"", 1e9},  {"ns", 1},     {"us", 1e3},   {"µs", 1e3}, {"ms", 1e6},
     {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
 };
 
@@ -48,5 +49,10 @@ bool cunei_measure_size(const char *text, uint64_t *bytes)
 
 bool cunei_measure_duration(const char *text, uint64_t *ns)
 {
-    return parse(text, duration_units, ns);
+    return parse(text, &moment_units[1], ns);
+}
+
+bool cunei_measure_moment(const char *text, uint64_t *ns)
+{
+    return parse(text, moment_units, ns);
 }
