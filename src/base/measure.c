@@ -2,7 +2,9 @@
 #include "base/measure.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 struct unit {
@@ -22,15 +24,22 @@ static const struct unit moment_units[] = {
     {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
 };
 
+/* strtod also accepts signs, inf, nan and hexadecimal numbers. */
+static bool parse_number(const char *text, double *number, char **end)
+{
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    *number = strtod(text, end);
+    return *end != text && tolower((unsigned char)text[1]) != 'x' && isfinite(*number);
+}
+
 /* A decimal number and one of the units; false for anything else. */
 static bool parse(const char *text, const struct unit *units, uint64_t *value)
 {
     char *end = NULL;
+    double number;
 
-    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-        return false;
-    double number = strtod(text, &end);
-    if (end == text || tolower((unsigned char)text[1]) == 'x')
+    if (!parse_number(text, &number, &end))
         return false;
     for (const struct unit *unit = units; unit->name; unit++) {
         double product = number * unit->factor;
@@ -40,6 +49,32 @@ static bool parse(const char *text, const struct unit *units, uint64_t *value)
         }
     }
     return false;
+}
+
+bool cunei_measure_number(const char *text, double *number)
+{
+    char *end = NULL;
+    double value;
+
+    if (!parse_number(text, &value, &end) || *end)
+        return false;
+    *number = value;
+    return true;
+}
+
+bool cunei_measure_percent(const char *text, double least, double most, double *percent)
+{
+    char *end = NULL;
+    double value;
+
+    if (!parse_number(text, &value, &end))
+        return false;
+    end += strspn(end, " ");
+    end += *end == '%';
+    if (*end || value < least || value > most)
+        return false;
+    *percent = value;
+    return true;
 }
 
 bool cunei_measure_size(const char *text, uint64_t *bytes)

@@ -9,6 +9,7 @@
 #include "analysis/analyzer.h"
 #include "analysis/filter_proposal.h"
 #include "base/buffer.h"
+#include "base/measure.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
@@ -324,22 +325,6 @@ static int propose(const struct cunei_trace *trace, const char *path,
     return status;
 }
 
-/* "5%" or "5" is 0.05; false for anything else. */
-static bool parse_percentage(const char *text, double *part)
-{
-    char *end = NULL;
-
-    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
-        return false;
-    double number = strtod(text, &end);
-    while (*end == ' ')
-        end++;
-    if (strcmp(end, "%") != 0 && *end)
-        return false;
-    *part = number / 100;
-    return number >= 0.1 && number <= 100;
-}
-
 static int run_filter(int argc, char **argv)
 {
     struct values values = {.max_overhead = "5%"};
@@ -351,10 +336,12 @@ static int run_filter(int argc, char **argv)
         status = cunei_options_directory(&cunei_cmd_filter, argc, argv);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    if (!parse_percentage(values.max_overhead, &proposal.max_overhead))
+    double percent;
+    if (!cunei_measure_percent(values.max_overhead, 0.1, 100, &percent))
         return cunei_cmd_usage("--max-overhead needs a percentage from 0.1 to 100, for "
                                "example 5%%, not '%s'",
                                values.max_overhead);
+    proposal.max_overhead = percent / 100;
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != EXIT_SUCCESS)
         return status;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/measure.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/common/options.h"
@@ -152,18 +153,6 @@ static const struct cunei_option options[] = {
     {0},
 };
 
-static bool parse_percent(const char *text, double *share)
-{
-    char *end = NULL;
-    double percent = strtod(text, &end);
-
-    if (end == text || (*end && !(end[0] == '%' && !end[1])) || !(percent >= 0) ||
-        percent > 100)
-        return false;
-    *share = percent / 100;
-    return true;
-}
-
 /* What the option of a section asks for. */
 static struct cunei_report_choice read_choice(struct cunei_report_section_value *value)
 {
@@ -219,11 +208,14 @@ int cunei_report_settle(struct cunei_report_values *values)
     cunei_patterns_project_first(&values->report.patterns);
     values->report.processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
-    if (!values->min_percent ||
-        parse_percent(values->min_percent, &values->report.min_share))
+    if (!values->min_percent)
         return CUNEI_OPTIONS_CONTINUE;
-    return cunei_cmd_usage("--min-percent needs a number from 0 to 100, not '%s'",
-                           values->min_percent);
+    double percent;
+    if (!cunei_measure_percent(values->min_percent, 0, 100, &percent))
+        return cunei_cmd_usage("--min-percent needs a number from 0 to 100, not '%s'",
+                               values->min_percent);
+    values->report.min_share = percent / 100;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 void cunei_report_values_fini(struct cunei_report_values *values)

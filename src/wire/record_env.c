@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/measure.h"
 #include "base/text.h"
 #include "wire/ring.h"
 
@@ -33,21 +34,12 @@ static void format_patterns(struct cunei_buffer *out,
 
 int cunei_budget_parse(const char *text, uint64_t *millionths)
 {
-    char *end = NULL;
+    double percent;
 
-    /* strtod accepts more than a plain number. */
-    if (text[0] < '0' || text[0] > '9' || text[strspn(text, "0123456789.")] == 'x')
+    if (!cunei_measure_percent(text, CUNEI_RECORD_ENV_BUDGET_LEAST / 1e4,
+                               CUNEI_RECORD_ENV_BUDGET_LIMIT / 1e4, &percent))
         return -EINVAL;
-    double percent = strtod(text, &end);
-    while (*end == ' ')
-        end++;
-    if (*end == '%')
-        end++;
-    double wanted = percent * 1e4 + 0.5;
-    if (*end != '\0' || !(wanted >= CUNEI_RECORD_ENV_BUDGET_LEAST) ||
-        wanted > CUNEI_RECORD_ENV_BUDGET_LIMIT + 1)
-        return -EINVAL;
-    *millionths = (uint64_t)wanted;
+    *millionths = (uint64_t)(percent * 1e4 + 0.5);
     return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/filter_file.h"
@@ -139,13 +138,12 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
 static bool has_folder(const struct cunei_option *option, const char *pattern)
 {
     static const size_t prefix = sizeof(CUNEI_PATTERN_PROJECT) - 1;
-    struct stat found;
 
     pattern += pattern[0] == '!';
     if (option->kind == CUNEI_OPTION_PROJECT ||
         strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) != 0)
         return true;
-    return stat(pattern + prefix, &found) == 0 && S_ISDIR(found.st_mode);
+    return cunei_is_directory(pattern + prefix);
 }
 
 static int add_pattern(const struct cunei_option *option,

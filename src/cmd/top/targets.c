@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/regular_file.h"
 #include "base/vector.h"
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
@@ -52,13 +53,6 @@ void cunei_top_targets_fini(struct cunei_top_targets *targets)
 static bool is_number(const char *word)
 {
     return *word && word[strspn(word, "0123456789")] == '\0';
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* A directory with a program of its own is run as one: `cunei top app/`. */
@@ -115,7 +109,7 @@ bool cunei_top_targets_is_program(const char *word)
 {
     struct stat status;
 
-    if (is_directory(word))
+    if (cunei_is_directory(word))
         return has_main(word);
     if (word[0] == '-' || strchr(word, '/') || stat(word, &status) == 0)
         return true;
@@ -149,13 +143,14 @@ static int check_trace(const char *path)
 
 int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
 {
-    if (is_directory(word) || is_number(word)) {
+    if (cunei_is_directory(word) || is_number(word)) {
         char *path = cunei_recording_target_find(word);
         if (!path || check_trace(path) != 0) {
             free(path);
             return EXIT_FAILURE;
         }
-        int rc = cunei_top_targets_add(targets, path, is_directory(word) ? NULL : word);
+        int rc = cunei_top_targets_add(targets, path,
+                                       cunei_is_directory(word) ? NULL : word);
         free(path);
         return rc < 0 ? cunei_cmd_fail(rc, "cannot watch '%s'", word) : 0;
     }

@@ -2,9 +2,9 @@
 #include "cmd/top/top_options.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/measure.h"
 #include "base/units.h"
 #include "cmd/common/message.h"
 #include "top/view/columns.h"
@@ -143,15 +143,12 @@ static int settle_columns(const struct cunei_top_options *options,
 
 static int settle_speed(struct cunei_top_options *options)
 {
-    char *end = NULL;
-
     options->speed = 1;
     if (!options->speed_text)
         return CUNEI_OPTIONS_CONTINUE;
     options->replay = true;
-    options->speed = strtod(options->speed_text, &end);
-    if (!*options->speed_text || *end || !(options->speed > 0) ||
-        options->speed > SPEED_MOST)
+    if (!cunei_measure_number(options->speed_text, &options->speed) ||
+        !(options->speed > 0) || options->speed > SPEED_MOST)
         return cunei_cmd_usage("--speed needs a number above 0, not '%s'",
                                options->speed_text);
     return CUNEI_OPTIONS_CONTINUE;
