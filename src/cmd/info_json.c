@@ -3,13 +3,7 @@
 
 #include "cmd/info_count.h"
 #include "text/json.h"
-
-static const char *const states[] = {
-    [CUNEI_TRACE_ENDED] = "ended",       [CUNEI_TRACE_RUNNING] = "running",
-    [CUNEI_TRACE_EXITED] = "ended",      [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed",     [CUNEI_TRACE_SNAPSHOT] = "snapshot",
-    [CUNEI_TRACE_REPLACED] = "replaced",
-};
+#include "trace/process/exit_words.h"
 
 static void put_texts(struct cunei_json *json, const char *key, char *const *texts,
                       size_t count)
@@ -26,7 +20,7 @@ static void put_description(struct cunei_json *json,
     const struct cunei_process *description = &process->description;
 
     cunei_json_number(json, "pid", process->metadata.pid);
-    cunei_json_text(json, "state", states[process->state]);
+    cunei_json_text(json, "state", cunei_trace_state_word(process->state));
     cunei_json_text(json, "name", description->name);
     cunei_json_text(json, "parent_folder", description->parent_folder);
     cunei_json_text(json, "host", process->metadata.host);

@@ -27,6 +27,7 @@
 #include "trace/live/recorded_words.h"
 #include "trace/live/recordings.h"
 #include "trace/process/error.h"
+#include "trace/process/exit_words.h"
 
 /* Rates are measured for so long. */
 #define MEASURED_NS (100 * CUNEI_NS_PER_MS)
@@ -46,13 +47,6 @@ struct row {
 struct rows {
     struct row *items; /* owned */
     size_t count;
-};
-
-static const char *const states[] = {
-    [CUNEI_TRACE_ENDED] = "ended",       [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_EXITED] = "ended",      [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed",     [CUNEI_TRACE_REPLACED] = "replaced",
-    [CUNEI_TRACE_SNAPSHOT] = "snapshot",
 };
 
 /* Those whose folders can be read; the others may be gone by now. */
@@ -146,7 +140,8 @@ static void add_row(struct cunei_table *table, const struct row *row)
 
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_PLAIN), "%" PRIu32,
                         row->process.metadata.pid);
-    cunei_buffer_append_text(cunei_table_cell(table, ink), states[row->process.state]);
+    cunei_buffer_append_text(cunei_table_cell(table, ink),
+                             cunei_trace_state_word(row->process.state));
     struct cunei_buffer *rate = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (row->has_rate)
         cunei_format_count(rate, row->rate);
@@ -192,7 +187,7 @@ static void put_json(struct cunei_json *json, const struct row *row)
 
     cunei_json_open(json, NULL, '{');
     cunei_json_number(json, "pid", row->process.metadata.pid);
-    cunei_json_text(json, "state", states[row->process.state]);
+    cunei_json_text(json, "state", cunei_trace_state_word(row->process.state));
     cunei_json_number_or_null(json, "events_per_second", row->has_rate, row->rate);
     cunei_json_number_or_null(json, "keep_bytes", process->keep > 0, process->keep);
     cunei_json_number_or_null(json, "keep_ns", process->keep_ns > 0, process->keep_ns);

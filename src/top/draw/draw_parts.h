@@ -74,9 +74,6 @@ void cunei_top_put_rate(const struct cunei_top_model *model, struct cunei_buffer
 void cunei_top_put_pid(const struct cunei_top_model *model, struct cunei_buffer *text,
                        uint32_t process);
 
-/* How a process is doing, in a word. */
-const char *cunei_top_state_word(enum cunei_trace_state state);
-
 /* One of the eight blocks, by height from 0 to 1. */
 const char *cunei_top_block(double height);
 

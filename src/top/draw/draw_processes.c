@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "text/format.h"
 #include "top/draw/draw_parts.h"
+#include "trace/process/exit_words.h"
 
 static struct cunei_top_process earlier_process(const struct cunei_top_model *model,
                                                 uint32_t item)
@@ -22,17 +23,6 @@ static bool rank_process(const struct cunei_top_model *model, uint32_t item,
                                                   earlier_process(model, item).events);
     ranked->second = (double)process->events;
     return process->is_seen;
-}
-
-const char *cunei_top_state_word(enum cunei_trace_state state)
-{
-    static const char *const words[] = {
-        [CUNEI_TRACE_ENDED] = "ended",   [CUNEI_TRACE_RUNNING] = "running",
-        [CUNEI_TRACE_EXITED] = "exited", [CUNEI_TRACE_TERMINATED] = "terminated",
-        [CUNEI_TRACE_KILLED] = "killed", [CUNEI_TRACE_REPLACED] = "replaced",
-    };
-
-    return words[state];
 }
 
 enum {
@@ -64,7 +54,7 @@ static void put_process(const void *context, uint32_t row, size_t column,
     if (column == PROCESS_PID)
         cunei_buffer_format(text, "%u", now->pid);
     else if (column == PROCESS_STATE)
-        cunei_buffer_append_text(text, cunei_top_state_word(now->state));
+        cunei_buffer_append_text(text, cunei_trace_state_word(now->state));
     else if (column == PROCESS_CPU && now->has_cpu)
         cunei_buffer_format(text, "%.0f",
                             (double)cunei_top_rates_since(now->cpu_ns, earlier.cpu_ns) /

@@ -207,7 +207,7 @@ def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
         )
         info = json.loads(cunei("info", "--json", kept).stdout)
         states = {process["pid"]: process["state"] for process in info["processes"]}
-        assert states.pop(child) == "running"
+        assert states.pop(child) == "recording"
         assert list(states.values()) == ["ended"]
     finally:
         os.close(held)
