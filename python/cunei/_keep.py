@@ -121,7 +121,7 @@ def snapshot(
     if last is not None:
         words += ["--last", f"{duration_ns('last', last)}ns"]
     try:
-        output = _probe.run_apart(
+        output = _probe.run_hidden(
             [os.fsencode(word) for word in [*words, directory]], after is None
         )
     except OSError as error:

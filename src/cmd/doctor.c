@@ -28,6 +28,7 @@
 #include "cmd/record/record_options.h"
 #include "export/formats.h"
 #include "rt/clock.h"
+#include "text/json.h"
 
 struct values {
     const char *python;
@@ -308,47 +309,51 @@ static void print_row(const struct cunei_doctor *doctor, const char *name,
     cunei_buffer_fini(&advice);
 }
 
-static void add_json(struct cunei_buffer *json, const char *name,
+static void put_json(struct cunei_json *json, const char *name,
                      const struct cunei_finding *finding)
 {
-    const struct cunei_buffer *texts[] = {&finding->text, &finding->advice};
-    static const char *const keys[] = {"text", "advice"};
-
-    cunei_buffer_format(json, "%s{\"name\":\"%s\",\"state\":\"%s\"",
-                        json->data[json->size - 1] == '[' ? "" : ",", name,
-                        state_names[finding->state]);
-    for (size_t i = 0; i < 2; i++) {
-        cunei_buffer_format(json, ",\"%s\":", keys[i]);
-        cunei_text_json(json, texts[i]->data ? texts[i]->data : "", texts[i]->size);
-    }
-    cunei_buffer_append_text(json, "}");
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "name", name);
+    cunei_json_text(json, "state", state_names[finding->state]);
+    cunei_json_text(json, "text", cunei_buffer_text(&finding->text));
+    cunei_json_text(json, "advice", cunei_buffer_text(&finding->advice));
+    cunei_json_close(json, '}');
 }
 
-static int examine(const struct cunei_doctor *doctor, bool as_json)
+/* A row or an object for each check; returns whether nothing can be recorded. */
+static bool check_all(const struct cunei_doctor *doctor, struct cunei_json *json)
 {
-    struct cunei_buffer json = {0};
-    bool bad = false;
+    bool is_bad = false;
 
-    cunei_buffer_format(&json, "{\"version\":1,\"cunei\":\"%s\",\"checks\":[",
-                        CUNEI_VERSION);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         struct cunei_finding finding = {0};
         checks[i].run(doctor, &finding);
-        bad |= finding.state == CUNEI_FINDING_BAD;
-        if (as_json && !json.failed)
-            add_json(&json, checks[i].name, &finding);
-        else if (!as_json)
+        is_bad |= finding.state == CUNEI_FINDING_BAD;
+        if (json)
+            put_json(json, checks[i].name, &finding);
+        else
             print_row(doctor, checks[i].name, &finding);
         cunei_buffer_fini(&finding.text);
         cunei_buffer_fini(&finding.advice);
     }
-    cunei_buffer_append_text(&json, "]");
+    return is_bad;
+}
+
+static bool check_all_as_json(const struct cunei_doctor *doctor)
+{
+    struct cunei_json json = {.out = stdout};
+
+    cunei_json_open(&json, NULL, '{');
+    cunei_json_number(&json, "version", 1);
+    cunei_json_text(&json, "cunei", CUNEI_VERSION);
+    cunei_json_open(&json, "checks", '[');
+    bool is_bad = check_all(doctor, &json);
+    cunei_json_close(&json, ']');
     cunei_doctor_put_json(doctor, &json);
-    cunei_buffer_format(&json, ",\"can_record\":%s}", bad ? "false" : "true");
-    if (as_json)
-        puts(json.data ? json.data : "{}");
-    cunei_buffer_fini(&json);
-    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+    cunei_json_flag(&json, "can_record", !is_bad);
+    cunei_json_close(&json, '}');
+    (void)cunei_json_end(&json);
+    return is_bad;
 }
 
 static int run_doctor(int argc, char **argv)
@@ -367,10 +372,10 @@ static int run_doctor(int argc, char **argv)
     doctor.wanted = values.python;
     if (path)
         doctor.python_rc = cunei_interpreter_ask(&doctor.python, path, "", true);
-    status = examine(&doctor, values.json);
+    bool is_bad = values.json ? check_all_as_json(&doctor) : check_all(&doctor, NULL);
     cunei_interpreter_fini(&doctor.python);
     free(path);
-    return status;
+    return is_bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static const struct cunei_option options[] = {

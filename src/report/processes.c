@@ -257,13 +257,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
-static const char *const state_names[] = {
-    [CUNEI_TRACE_ENDED] = "ended",      [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_EXITED] = "ended",     [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed",    [CUNEI_TRACE_REPLACED] = "replaced",
-    [CUNEI_TRACE_SNAPSHOT] = "running",
-};
-
 static void put_words(struct cunei_json *json, const char *key, char *const *words,
                       size_t count)
 {
@@ -317,7 +310,7 @@ static void put_json(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_flag(json, "forked", description->forked);
     cunei_json_text(json, "name", description->name);
     cunei_json_text(json, "host", trace->metadata.host);
-    cunei_json_text(json, "state", state_names[trace->state]);
+    cunei_json_text(json, "state", cunei_trace_state_word(trace->state));
     put_exit(json, trace);
     put_program(json, description);
     cunei_json_text(json, "python", description->python);

@@ -20,7 +20,7 @@
 #define ROWS     25u
 #define ROWS_LOW 8u
 
-/* What takes so much memory that JSON has it only where it is asked for. */
+/* These take much memory: JSON has them only on request. */
 #define COSTLY (CUNEI_REPORT_NEEDS_TREE | CUNEI_REPORT_NEEDS_EDGES)
 
 void cunei_report_missing_fini(struct cunei_report_missing *missing)

@@ -8,6 +8,7 @@
 #include "analysis/function_numbers.h"
 #include "analysis/process_tree.h"
 #include "python/instrumenter.h"
+#include "python/version.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -161,15 +162,13 @@ static void put(struct cunei_paragraph *title, struct cunei_buffer *text,
 static void format_instrumenter(const struct cunei_process *process,
                                 struct cunei_buffer *out)
 {
-    static const char prefix[] = "CPython 3.";
-    size_t size = sizeof(prefix) - 1;
+    struct cunei_python_version version;
 
-    if (!process->python || !process->instrumenter ||
-        strncmp(process->python, prefix, size) != 0)
+    if (!process->instrumenter ||
+        !cunei_python_version_parse(process->python, &version))
         return;
-    int minor = (int)strtol(process->python + size, NULL, 10);
     enum cunei_instrumenter used = cunei_instrumenter_find(process->instrumenter);
-    if (used && used != cunei_instrumenter_default(minor))
+    if (used && used != cunei_instrumenter_default(version.minor))
         cunei_buffer_format(out, "instrumenter %s", cunei_instrumenter_name(used));
 }
 

@@ -160,7 +160,7 @@ static void make(struct cunei_trigger_snapshots *snapshots, uint64_t max_bytes)
     if (reason.size == 0)
         rc = copy(snapshots, &to, max_bytes, &reason);
     if (reason.size > 0 && to.path)
-        (void)cunei_trace_directory_remove(to.path, &to.id);
+        (void)cunei_trace_directory_remove(to.path, &to.id, false);
     if (rc == -E2BIG)
         cunei_snapshot_count_too_large(&snapshots->tally, snapshots->causes.firings);
     else if (reason.size > 0)

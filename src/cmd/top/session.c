@@ -121,7 +121,7 @@ static void search(struct session *session, bool from_next)
 {
     if (cunei_top_view_search(&session->model.view, &session->model.list, from_next) <
         0)
-        say(session, "no function has that text");
+        say(session, "no function contains that text");
 }
 
 static void act(struct session *session, enum cunei_top_action action)
@@ -251,7 +251,7 @@ static int wait_for_something(struct session *session, struct pollfd fds[5])
                              .events = POLLIN};
     fds[3] = (struct pollfd){.fd = session->program ? session->program->output : -1,
                              .events = POLLIN};
-    fds[4] = (struct pollfd){.fd = session->save.errand.output, .events = POLLIN};
+    fds[4] = (struct pollfd){.fd = session->save.background.output, .events = POLLIN};
     bool is_watching = session->program && !session->program->has_ended;
     return poll(fds, 5, is_watching ? LOOK_MS : -1);
 }

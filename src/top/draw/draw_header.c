@@ -25,7 +25,7 @@ static void put(struct line *line, enum cunei_top_ink ink, const char *text)
                                    line->grid->column_count - line->column, ink, text);
 }
 
-/* Whether so many columns are left: what does not fit is left out whole. */
+/* Whether label and value fit into the line: what does not fit is not drawn at all. */
 static bool has_room(const struct line *line, const char *label,
                      const struct cunei_buffer *value)
 {
@@ -95,7 +95,7 @@ static void format_state(const struct cunei_top_model *model, struct cunei_buffe
         cunei_buffer_append_text(text, "PAUSED · ");
     if (view->is_whole || !model->has_ended)
         cunei_buffer_append_text(text,
-                                 view->is_whole ? "since the begin · " : "now · ");
+                                 view->is_whole ? "since the start · " : "now · ");
     if (model->state[0])
         cunei_buffer_append_text(text, model->state);
     else if (model->has_now)
@@ -291,11 +291,11 @@ static void draw_population(const struct cunei_top_model *model,
     }
     if (count_demoted(sums) > 0) {
         cunei_format_count(&text, count_demoted(sums));
-        put_figure(&line, "~ demoted by the budget", CUNEI_TOP_INK_WARM, &text);
+        put_figure(&line, "~ sampled by the budget", CUNEI_TOP_INK_WARM, &text);
     }
     if (sums->whole.damage_count > 0) {
         cunei_format_count(&text, sums->whole.damage_count);
-        put_figure(&line, "damaged parts left out", CUNEI_TOP_INK_BAD, &text);
+        put_figure(&line, "damaged parts skipped", CUNEI_TOP_INK_BAD, &text);
     }
     put_view(&line, model, &text);
     cunei_buffer_fini(&text);

@@ -44,9 +44,9 @@ struct cunei_top_thread {
     uint64_t events, calls, cpu_ns;
     uint64_t passed_ns;  /* from its first event until now, or its end */
     uint64_t idle_ns;    /* since its last event; 0: it has ended */
-    uint32_t *open;      /* owned: numbers of functions, outermost first … */
-    uint32_t open_count; /* … the innermost so many … */
-    uint32_t open_depth; /* … of these */
+    uint32_t *open;      /* owned: numbers of functions, outermost first */
+    uint32_t open_count; /* length of `open`: the innermost ones … */
+    uint32_t open_depth; /* … of this many */
 };
 
 struct cunei_top_task {

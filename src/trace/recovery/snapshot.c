@@ -14,9 +14,9 @@
 #include "base/safe_open.h"
 #include "base/work_pool.h"
 #include "trace/directory/functions.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/live/live.h"
 #include "trace/packet/check.h"
 #include "trace/packet/packet_scan.h"
@@ -33,7 +33,7 @@ struct work {
     struct cunei_trace_error *error;
     int to;     /* the snapshot */
     int folder; /* of the process in it */
-    struct cunei_trace_view view;
+    struct cunei_trace_open_options opening;
     struct cunei_trace_process process;
     uint64_t from;                /* tick: packets that end before it are left out */
     bool has_packets;             /* of the window */
@@ -355,9 +355,9 @@ static int copy_process(struct work *work, const struct cunei_trace_process *lis
     work->folder = make_folder(work->to, name);
     if (work->folder < 0)
         return cannot_write(work, work->folder, name);
-    work->view.has_ring_folder = true;
-    work->view.ring_folder = work->folder;
-    int rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->view,
+    work->opening.has_ring_folder = true;
+    work->opening.ring_folder = work->folder;
+    int rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->opening,
                                        &work->live, work->error);
     if (rc == 0) {
         /* How it ended may be known from other processes. */
@@ -401,7 +401,7 @@ static bool is_any_running(const struct cunei_trace *trace)
 struct job {
     const struct cunei_trace *trace;
     const struct cunei_snapshot_options *options;
-    struct cunei_trace_view view;
+    struct cunei_trace_open_options opening;
     uint64_t until_ns;
     _Atomic uint64_t file_bytes;
     int to;
@@ -419,7 +419,7 @@ static int copy_piece(void *context, unsigned worker, size_t piece, size_t *byte
                         .snapshot = &part->snapshot,
                         .error = &part->error,
                         .to = job->to,
-                        .view = job->view,
+                        .opening = job->opening,
                         .file_bytes = &job->file_bytes,
                         .packet = malloc(CUNEI_PACKET_SIZE)};
     (void)worker;
@@ -472,9 +472,9 @@ static int copy_processes(const struct cunei_trace *trace, int to,
         .options = options,
         .to = to,
         .until_ns = is_any_running(trace) ? options->wall_ns : last_ns(trace),
-        .view = {.has_until = true,
-                 .until_counter = options->counter,
-                 .last_ns = options->last_ns},
+        .opening = {.has_until = true,
+                    .until_counter = options->counter,
+                    .last_ns = options->last_ns},
         .parts = calloc(trace->process_count, sizeof(*job.parts)),
     };
     const struct cunei_work_pool pool = {
@@ -488,7 +488,7 @@ static int copy_processes(const struct cunei_trace *trace, int to,
     if (!job.parts)
         return -ENOMEM;
     if (options->last_ns && options->last_ns < job.until_ns)
-        job.view.from_ns = job.until_ns - options->last_ns;
+        job.opening.from_ns = job.until_ns - options->last_ns;
     int rc = cunei_work_pool_run(&pool);
     collect(&job, snapshot, error);
     free(job.parts);
@@ -500,11 +500,11 @@ int cunei_trace_snapshot(const char *path, int to,
                          struct cunei_snapshot *snapshot,
                          struct cunei_trace_error *error)
 {
-    const struct cunei_trace_view without_rings = {.without_ring = true};
+    const struct cunei_trace_open_options without_rings = {.without_ring = true};
     struct cunei_trace trace;
 
     *snapshot = (struct cunei_snapshot){0};
-    int rc = cunei_trace_open_view(&trace, path, &without_rings, error);
+    int rc = cunei_trace_open_with(&trace, path, &without_rings, error);
     if (rc < 0)
         return rc;
     rc = copy_processes(&trace, to, options, snapshot, error);

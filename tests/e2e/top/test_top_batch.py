@@ -162,11 +162,11 @@ def test_a_post_mortem_shows_open_functions_and_the_last_rates(cunei):
 REFUSED = [
     (["99999999"], 1, "there is no process 99999999"),
     ([str(os.getpid())], 1, "is not being recorded"),
-    (["nosuch"], 1, "'nosuch' is no pid, no trace, no program"),
+    (["nosuch"], 1, "'nosuch' is not a pid, a trace, a program"),
     (["--once", "empty-file"], 1, ""),
     (["--once", "--sort", "nonsense", "trace"], 2, "there is no column 'nonsense'"),
     (["--once", "--columns", "self,x", "trace"], 2, "there is no column 'x'"),
-    (["--once", "--interval", "1ms", "trace"], 2, "--interval needs at least 20ms"),
+    (["--once", "--interval", "1ms", "trace"], 2, "--interval must be at least 20ms"),
     (["--batch", "0", "trace"], 2, "--batch needs a number above 0"),
     (["--speed", "-1", "trace"], 2, "--speed needs a number above 0, not '-1'"),
     (["--once", "--group", "x", "trace"], 2, "--group"),
