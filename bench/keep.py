@@ -17,6 +17,11 @@ VARIANTS = {
     "files": [],
     "ring": ["--keep", "64M"],
     "ring in memory": ["--keep", "64M,memory"],
+    # Each kind that looks at calls, and none that fires.
+    "ring, triggers": [
+        *("--keep", "64M", "--trigger", "exception:Never", "--trigger", "lag>1min"),
+        *("--trigger", "slow:*>1min", "--trigger", "mark:never", "--trigger", "crash"),
+    ],
 }
 
 
@@ -101,6 +106,8 @@ def limits(figures):
     for name in ("ring", "ring in memory"):
         ratio = (ns[name] - ns["plain"]) / files
         yield f"a call: {name}, × files", "≤ 1.05", f"{ratio:.2f}", ratio <= 1.05
+    ratio = (ns["ring, triggers"] - ns["plain"]) / (ns["ring"] - ns["plain"])
+    yield "a call: with triggers, × without", "≤ 1.05", f"{ratio:.2f}", ratio <= 1.05
     seconds = snapshot["seconds"]
     title = f"a snapshot of {snapshot['bytes'] / 1e6:.0f} MB"
     yield title, "≤ 0.5 s", f"{seconds:.2f} s", seconds <= 0.5

@@ -55,10 +55,16 @@ const calls = {
         });
         if (shown.scope) this.takeScope();
         this.waited = this.waiting.reduce((sum, f) => sum + f.own, 0);
-        const threads = shown.scope
-            ? this.whole.self.reduce((sum, self) => sum + self, 0)
-            : data.threads_ns;
-        this.base = Math.max(1, threads - (shown.waiting ? 0 : this.waited));
+        this.base = Math.max(1, this.findBase());
+    },
+    // What shares are of: the time in which threads worked, or all of their time.
+    findBase() {
+        if (shown.scope)
+            return (
+                this.whole.self.reduce((sum, self) => sum + self, 0) -
+                (shown.waiting ? 0 : this.waited)
+            );
+        return shown.waiting ? data.threads_ns : data.working_ns;
     },
     // With all functions, for callers and callees.
     get whole() {
@@ -105,6 +111,32 @@ const calls = {
             packages.set(name, (packages.get(name) ?? 0) + totals[i]);
         }
         return { total, packages: [...packages].sort((a, b) => b[1] - a[1]) };
+    },
+    // Of each function of the project, its time with the libraries that it calls, up to
+    // the next function of the project, without imports (src/analysis/own_time.h).
+    ownTimes() {
+        const { raw } = this,
+            selves = this.selves(shown.waiting),
+            owners = new Int32Array(raw.parent.length).fill(-1),
+            isOut = new Uint8Array(raw.parent.length),
+            times = new Float64Array(functionCount);
+        for (let i = 1; i < owners.length; i++) {
+            const above = raw.parent[i],
+                index = raw.function[i],
+                f = functions[index];
+            isOut[i] = this.threads.has(i)
+                ? !this.isInScope(this.threads.get(i))
+                : isOut[above];
+            if (this.threads.has(i) || isOut[i]) continue;
+            if (f.isOwn && !f.region) {
+                times[index] += selves[i];
+                if (!f.isModule) owners[i] = index;
+            } else if (!f.isSystem && !f.isModule && owners[above] >= 0) {
+                owners[i] = owners[above];
+                times[owners[i]] += selves[i];
+            }
+        }
+        return times;
     },
     // Whether a function is folded into its caller, by whether there is one, and whether
     // the function that called it is folded as well.

@@ -233,8 +233,12 @@ const details = {
             ]),
         );
     },
+    // Those of the project first, then the most frequent ones, as in the report.
     exceptions() {
-        const rows = data.exceptions.toSorted((a, b) => b[3] - a[3]);
+        const isOwn = ([, index]) => Number(functions[index]?.isOwn ?? false);
+        const rows = data.exceptions.toSorted(
+            (a, b) => isOwn(b) - isOwn(a) || b[3] - a[3],
+        );
         const catcher = ([index, line, times], isOne) =>
             (index < 0 ? "C code" : this.where(index, line).join(" ")) +
             (isOne ? "" : ` (${count(times)})`);

@@ -3,7 +3,8 @@
 // wide as on one side or on both, and coloured by the difference.
 
 const ZOOM_MS = 180;
-const HOT = 6; // functions above the graph
+const HOT = 6; // functions above the graph …
+const OWN = 2; // … and how many of the project come first, where libraries would
 
 const flame = {
     canvas: $("flame-canvas"),
@@ -66,33 +67,47 @@ const flame = {
         this.showLegend();
         this.zoom(0, false);
     },
-    // The functions with the most self time, so that they are seen at once.
+    // The functions with the most self time, so that they are seen at once; before them,
+    // if these are libraries, those of the project with the most time.
     showHot() {
-        const rows = functions
-            .map((f, i) => [f.own, i])
-            .filter(([own, i]) => own > 0 && table.isRow(i))
-            .sort((a, b) => b[0] - a[0])
-            .slice(0, HOT);
-        const cards = rows.map(([own, i]) => {
-            const f = functions[i],
-                card = element("button", undefined, {
-                    class: "card",
-                    title: `${f.module}:${f.name}, ${place(f)}: callers, callees, source`,
-                }),
-                bar = element("i", undefined, { class: "bar-of" });
-            bar.style.width = `${Math.min(100, (100 * own) / calls.base)}%`;
-            bar.style.background = palette[i];
-            const name = element("b", title(f)),
-                share = element(
-                    "span",
-                    `${percent(own, calls.base)} · ${duration(own)}`,
-                );
-            card.append(bar, name, share, element("small", nearPlace(f)));
-            card.onclick = () => func.show(i);
-            return card;
-        });
+        const rows = this.longest(functions.map((f) => f.own));
+        const own =
+            rows.length && !functions[rows[0][1]].isOwn
+                ? this.longest(calls.ownTimes()).slice(0, OWN)
+                : [];
+        const others = rows.filter(([, i]) => !own.some(([, j]) => i === j));
+        const cards = [
+            ...own.map(([time, i]) => this.card(time, i, true)),
+            ...others.map(([time, i]) => this.card(time, i, false)),
+        ].slice(0, HOT);
         $("hot").replaceChildren(...cards);
         $("hot").hidden = !cards.length;
+    },
+    longest: (times) =>
+        [...times]
+            .map((time, i) => [time, i])
+            .filter(([time, i]) => time > 0 && table.isRow(i))
+            .sort((a, b) => b[0] - a[0])
+            .slice(0, HOT),
+    card(time, i, isOwn) {
+        const f = functions[i],
+            help = isOwn ? "with the libraries that it calls" : "self time",
+            card = element("button", undefined, {
+                class: isOwn ? "card own" : "card",
+                title: `${f.module}:${f.name}, ${place(f)}: ${help}`,
+            }),
+            bar = element("i", undefined, { class: "bar-of" });
+        bar.style.width = `${Math.min(100, (100 * time) / calls.base)}%`;
+        bar.style.background = palette[i];
+        card.append(
+            bar,
+            element("b", title(f)),
+            ...(isOwn ? [element("em", "your code")] : []),
+            element("span", `${percent(time, calls.base)} · ${duration(time)}`),
+            element("small", nearPlace(f)),
+        );
+        card.onclick = () => func.show(i);
+        return card;
     },
     // The position of every node, for the chosen widths.
     lay() {

@@ -5,6 +5,7 @@
 
 #include "model/facts/call_edges.h"
 #include "model/facts/call_tree.h"
+#include "trace/directory/project.h"
 
 void cunei_analysis_fini(struct cunei_analysis *analysis)
 {
@@ -25,6 +26,15 @@ void cunei_analysis_fini(struct cunei_analysis *analysis)
     cunei_tree_free(analysis->tree);
     cunei_edges_free(analysis->edges);
     *analysis = (struct cunei_analysis){0};
+}
+
+const char *cunei_analysis_project(const struct cunei_analysis *analysis)
+{
+    const char *folder = NULL;
+
+    for (size_t i = 0; i < analysis->process_count && !folder; i++)
+        folder = cunei_project_folder(analysis->processes[i].process);
+    return folder;
 }
 
 uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *analysis)

@@ -148,6 +148,10 @@ struct cunei_analysis {
 
 void cunei_analysis_fini(struct cunei_analysis *analysis);
 
+/* The folder of the program's project: that of the first process that has one; NULL:
+ * it is not known (trace/directory/project.h). */
+const char *cunei_analysis_project(const struct cunei_analysis *analysis);
+
 uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *analysis);
 
 #endif

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MODE 0600
+#define FILE_MODE       0600
+#define WRITE_OF_OTHERS 022
 
 struct cunei_file_id cunei_file_id_of(const struct stat *status)
 {
@@ -75,6 +76,25 @@ int cunei_safe_open_file(int at, const char *path, int flags, struct stat *statu
         return -EBADMSG;
     }
     return fd;
+}
+
+int cunei_safe_check_made(int folder, const struct stat *status, const char *probe)
+{
+    mode_t others = status->st_mode & WRITE_OF_OTHERS;
+    struct stat file;
+
+    if (status->st_uid == geteuid() && others == 0)
+        return 0;
+    int fd = cunei_safe_open_file(folder, probe, O_WRONLY | O_CREAT | O_EXCL, &file);
+    if (fd == -EACCES || fd == -EEXIST)
+        return -ESTALE; /* ours is empty, and for us to write */
+    if (fd < 0)
+        return fd;
+    close(fd);
+    (void)unlinkat(folder, probe, 0);
+    bool is_alike =
+        file.st_uid == status->st_uid && (file.st_mode & WRITE_OF_OTHERS) == others;
+    return is_alike ? 0 : -ESTALE;
 }
 
 bool cunei_safe_is_own_file(const struct stat *status)

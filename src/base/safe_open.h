@@ -43,6 +43,14 @@ DIR *cunei_safe_list_folder(int at, const char *path);
  */
 int cunei_safe_open_file(int at, const char *path, int flags, struct stat *status);
 
+/*
+ * 0: the caller made this folder, -ESTALE: between making and opening it, another user
+ * has put another one in its place.  Some file systems give all files to one user, or
+ * let all users write; there a new file in the folder has the same owner and rights.
+ * The file is named `probe`, and removed.
+ */
+int cunei_safe_check_made(int folder, const struct stat *status, const char *probe);
+
 /* Whether the caller owns the file, and no second name of it leads here. */
 bool cunei_safe_is_own_file(const struct stat *status);
 

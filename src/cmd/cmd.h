@@ -33,6 +33,8 @@ extern const struct cunei_cmd cunei_cmd_dump;
 extern const struct cunei_cmd cunei_cmd_info;
 extern const struct cunei_cmd cunei_cmd_list;
 extern const struct cunei_cmd cunei_cmd_snapshot;
+extern const struct cunei_cmd cunei_cmd_watch;
+extern const struct cunei_cmd cunei_cmd_try_trigger;
 extern const struct cunei_cmd cunei_cmd_recover;
 extern const struct cunei_cmd cunei_cmd_doctor;
 

@@ -17,6 +17,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
+#include "cmd/info_causes.h"
 #include "cmd/info_count.h"
 #include "cmd/info_json.h"
 #include "python/refusal_reason.h"
@@ -255,6 +256,7 @@ static void put_process(struct cunei_buffer *out,
     put_hook(out, description);
     put_choice(out, description, inventory);
     put_kept(out, description);
+    cunei_info_causes_put(out, description);
     put_amount(out, process, inventory);
     put_row(out, "lost");
     put_lost(out, description);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/info_json.h"
 
+#include "cmd/info_causes.h"
 #include "cmd/info_count.h"
 #include "text/json.h"
 #include "trace/process/exit_words.h"
@@ -31,6 +32,7 @@ static void put_description(struct cunei_json *json,
     cunei_json_text(json, "folder", process->path);
     put_texts(json, "arguments", description->arguments, description->argument_count);
     put_texts(json, "patterns", description->patterns, description->pattern_count);
+    cunei_info_causes_put_json(json, description);
 }
 
 void cunei_info_json_put(struct cunei_json *json,

@@ -18,10 +18,11 @@
 #include "trace/directory/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
-    &cunei_cmd_run,      &cunei_cmd_top,     &cunei_cmd_record,  &cunei_cmd_report,
-    &cunei_cmd_view,     &cunei_cmd_export,  &cunei_cmd_compare, &cunei_cmd_filter,
-    &cunei_cmd_replay,   &cunei_cmd_dump,    &cunei_cmd_info,    &cunei_cmd_list,
-    &cunei_cmd_snapshot, &cunei_cmd_recover, &cunei_cmd_doctor,
+    &cunei_cmd_run,      &cunei_cmd_top,    &cunei_cmd_record,      &cunei_cmd_report,
+    &cunei_cmd_view,     &cunei_cmd_export, &cunei_cmd_compare,     &cunei_cmd_filter,
+    &cunei_cmd_replay,   &cunei_cmd_dump,   &cunei_cmd_info,        &cunei_cmd_list,
+    &cunei_cmd_snapshot, &cunei_cmd_watch,  &cunei_cmd_try_trigger, &cunei_cmd_recover,
+    &cunei_cmd_doctor,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -34,7 +35,7 @@ static void print_help(FILE *to)
                   "Record every call of a Python program, and analyze the recording.\n"
                   "\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        (void)fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
     (void)fprintf(
         to, "\n"
             "  cunei run app.py              run it, then show where the time went\n"

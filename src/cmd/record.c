@@ -15,11 +15,14 @@
 #include "cmd/record/recorded_run.h"
 #include "cmd/record/summary.h"
 #include "cmd/record/trace_directory.h"
+#include "cmd/record/trigger_follower.h"
+#include "cmd/record/trigger_options.h"
 
 struct values {
     struct cunei_record_options recording;
     const char *directory;
     struct cunei_export_option exporting;
+    struct cunei_trigger_options triggers;
 };
 
 static const struct cunei_option options[] = {
@@ -35,6 +38,12 @@ static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_record_option_rows,
      .offset = offsetof(struct values, recording)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_trigger_option_rows,
+     .offset = offsetof(struct values, triggers)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_trigger_option_limits,
+     .offset = offsetof(struct values, triggers)},
     {0},
 };
 
@@ -79,15 +88,36 @@ static int record(struct cunei_recorded_run *recording, struct values *values)
     if (status != EXIT_SUCCESS)
         return status;
     cunei_summary_print(recording, values->recording.quiet);
+    if (!values->recording.quiet)
+        cunei_trigger_follower_print(recording->follower);
     if (values->exporting.to && access(recording->directory, F_OK) == 0)
         (void)cunei_export_option_write(&values->exporting, recording->directory, NULL);
     return cunei_launch_leave(recording->ended.wait_status);
 }
 
+/* After the project's defaults are known, which may have --keep. */
+static int check_triggers(struct values *values)
+{
+    struct cunei_trigger_options *triggers = &values->triggers;
+    int status = cunei_trigger_options_check(triggers);
+
+    if (status != CUNEI_OPTIONS_CONTINUE)
+        return status;
+    if (triggers->texts.count == 0 && triggers->typed)
+        return cunei_cmd_usage("--snapshot-dir and the limits of snapshots need "
+                               "--trigger, for example --trigger crash");
+    if (triggers->texts.count > 0 && !values->recording.keep)
+        return cunei_cmd_usage("--trigger needs --keep: a snapshot is of the last part "
+                               "of a recording; use --keep 30s, for example");
+    return cunei_trigger_options_check_instrumenter(
+        triggers, cunei_record_options_instrumenter(&values->recording));
+}
+
 static int run_record(int argc, char **argv)
 {
-    struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS};
-    struct cunei_recorded_run recording = {0};
+    struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
+                            .triggers = CUNEI_TRIGGER_OPTIONS_DEFAULTS};
+    struct cunei_recorded_run recording = {.triggers = &values.triggers};
 
     int status = cunei_options_parse(&cunei_cmd_record, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_CONTINUE && argc < 2)
@@ -95,6 +125,8 @@ static int run_record(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
                                               argv + 1);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = check_triggers(&values);
     if (status == CUNEI_OPTIONS_CONTINUE) {
         status = cunei_recorded_run_prepare(&recording, argc - 1, argv + 1);
         if (status == EXIT_SUCCESS)
@@ -102,6 +134,7 @@ static int run_record(int argc, char **argv)
     }
     cunei_export_option_fini(&values.exporting);
     cunei_recorded_run_fini(&recording);
+    cunei_trigger_options_fini(&values.triggers);
     cunei_record_options_fini(&values.recording);
     return status;
 }
@@ -127,6 +160,7 @@ const struct cunei_cmd cunei_cmd_record = {
         "\n"
         "  cunei record --exclude 'importlib.*' app.py    all except these modules\n"
         "  cunei record --include app --max-size 2G app.py\n"
+        "  cunei record --keep 30s --trigger exception:ValueError app.py\n"
         "  cunei record --c-calls --args 'app:load' --return 'app:load' app.py\n"
         "  cunei record --lines :Cart.total app.py        also each line of a function\n"
         "  cunei record --instrumenter profile app.py     with another CPython hook\n"

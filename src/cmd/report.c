@@ -80,7 +80,8 @@ static const struct cunei_option row_options[] = {
      .letter = 'n',
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "show the first N rows (default 25; 0: all)",
+     .help = "show the first N rows (default 25, and of functions as\n"
+             "many as fit on the terminal; 0: all)",
      .offset = VALUE(limit)},
     {.name = "depth",
      .kind = CUNEI_OPTION_NUMBER,

@@ -24,6 +24,7 @@
 #include "rt/clock.h"
 #include "text/format.h"
 #include "trace/directory/trace.h"
+#include "trace/process/error.h"
 
 struct values {
     const char *directory;
@@ -155,7 +156,14 @@ static int copy(const struct values *values, const char *trace,
 
     cunei_cmd_allow_descriptors();
     int fd = cunei_safe_open_folder(AT_FDCWD, to->path, &status);
-    int rc = fd < 0 ? fd : cunei_trace_snapshot(trace, fd, &options, &snapshot, &error);
+    int rc = fd < 0 ? fd : !cunei_file_id_is(&to->id, &status) ? -ESTALE : 0;
+    if (rc < 0)
+        (void)cunei_trace_fail(&error, rc,
+                               "the snapshot is not in '%s': another file or directory "
+                               "has its place",
+                               to->shown);
+    else
+        rc = cunei_trace_snapshot(trace, fd, &options, &snapshot, &error);
     if (fd >= 0)
         close(fd);
     if (rc == 0 && !values->quiet)
@@ -165,6 +173,9 @@ static int copy(const struct values *values, const char *trace,
     if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)
         return cunei_cmd_fail(rc, "%s; choose a directory with more space with -o",
                               error.text);
+    if (rc == -ESTALE)
+        return cunei_cmd_fail(
+            0, "%s; choose a directory that only you can change with -o", error.text);
     return cunei_cmd_fail_to_open(rc, trace, &error);
 }
 
@@ -179,7 +190,7 @@ static int run(const struct values *values, const char *trace)
     if (status == EXIT_SUCCESS) {
         status = copy(values, trace, &to);
         if (status != EXIT_SUCCESS)
-            (void)cunei_trace_directory_remove(to.path, &to.id);
+            (void)cunei_trace_directory_remove(to.path, &to.id, to.existed);
     }
     free(to.path);
     free(to.shown);

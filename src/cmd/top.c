@@ -126,6 +126,7 @@ static int parse_rest(struct cunei_top_options *options, int *argc, char **argv)
 static int run_top(int argc, char **argv)
 {
     struct cunei_top_options options = {.interval_ns = CUNEI_NS_PER_S,
+                                        .batch = CUNEI_TOP_NO_BATCH,
                                         .limit = 25,
                                         .recording = CUNEI_RECORD_OPTIONS_DEFAULTS};
     struct cunei_top_view view;

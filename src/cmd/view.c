@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/safe_open.h"
 #include "cmd/cmd.h"
 #include "cmd/common/browser.h"
 #include "cmd/common/export_option.h"
@@ -39,9 +41,10 @@ static const char *temporary_folder(void)
 
 /* Make a folder that only the user can read, and remove it if a signal comes before
  * the page is complete.  Returns whether it could. */
-static bool make_folder(struct cunei_buffer *path)
+static bool make_folder(struct cunei_buffer *path, struct cunei_file_id *id)
 {
     sigset_t all, before;
+    struct stat status;
 
     cunei_buffer_format(path, "%s/cunei-view-XXXXXX", temporary_folder());
     if (path->failed) {
@@ -50,10 +53,12 @@ static bool make_folder(struct cunei_buffer *path)
     }
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_made = mkdtemp(path->data) != NULL;
+    bool is_made = mkdtemp(path->data) != NULL && lstat(path->data, &status) == 0;
     int error = errno;
-    if (is_made)
-        cunei_temp_cleanup_watch(path->data);
+    if (is_made) {
+        *id = cunei_file_id_of(&status);
+        cunei_temp_cleanup_watch(path->data, id);
+    }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return is_made;
@@ -81,13 +86,14 @@ static int view(struct values *values, const char *path)
 {
     struct cunei_export_option *exporting = &values->exporting;
     struct cunei_buffer folder = {0};
+    struct cunei_file_id id = {0};
     int status;
 
-    if (make_folder(&folder)) {
+    if (make_folder(&folder, &id)) {
         status = write_page(values, path, folder.data);
         bool is_there = exporting->file && access(exporting->file, F_OK) == 0;
         if (!is_there)
-            (void)cunei_temp_cleanup_remove(folder.data);
+            (void)cunei_temp_cleanup_remove(folder.data, &id);
         cunei_temp_cleanup_forget();
         if (is_there)
             cunei_browser_open(exporting->file);

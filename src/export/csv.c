@@ -74,14 +74,26 @@ static void put_field(struct cunei_buffer *out, const char *text, size_t size)
     cunei_buffer_append_text(out, "\"");
 }
 
-/* A field whose text the program chose.  Spreadsheets take one that begins with any of
- * these for a formula, and run it; an apostrophe makes it a text. */
+/* Spreadsheets take a field that begins with any of these for a formula, and run it. */
+static bool is_formula(const struct cunei_buffer *name)
+{
+    /* In some languages also the full-width forms: U+FF0B, U+FF0D, U+FF1D, U+FF20. */
+    static const char *const full_width[] = {"\xef\xbc\x8b", "\xef\xbc\x8d",
+                                             "\xef\xbc\x9d", "\xef\xbc\xa0"};
+    bool is_wide = false;
+
+    for (size_t i = 0; i < sizeof(full_width) / sizeof(full_width[0]); i++)
+        is_wide |= name->size >= 3 && memcmp(name->data, full_width[i], 3) == 0;
+    return is_wide || (name->size > 0 && strchr("=+-@", name->data[0]));
+}
+
+/* A field whose text the program chose.  An apostrophe keeps it a text. */
 static void put_name(struct cunei_buffer *out, const struct cunei_buffer *name,
                      bool is_raw)
 {
     struct cunei_buffer text = {0};
 
-    if (!is_raw && name->size > 0 && strchr("=+-@", name->data[0]))
+    if (!is_raw && is_formula(name))
         cunei_buffer_append_text(&text, "'");
     cunei_buffer_append(&text, cunei_buffer_text(name), name->size);
     put_field(out, cunei_buffer_text(&text), text.size);

@@ -114,7 +114,7 @@ static const struct cunei_column columns[] = {
     {.head = "self", .rank = 3},
     {.head = "calls", .rank = 4},
     {.head = "resumes", .rank = 5},
-    {.head = "call tree", .min = 42},
+    {.head = "call tree", .min = 38},
     {.head = "", .rank = 2, .min = 14, .is_path = true},
 };
 
@@ -134,6 +134,14 @@ static struct cunei_buffer *number_cell(struct cunei_table *table, enum cunei_in
     if (is_demoted)
         cunei_buffer_append_text(cell, "~");
     return cell;
+}
+
+/* How much of a library the row stands for matters less than its name. */
+static void put_run(const struct cunei_report *report, uint32_t index,
+                    struct cunei_table *table, struct cunei_buffer *name)
+{
+    cunei_table_tail(table);
+    cunei_shown_tree_put_run(report, index, name);
 }
 
 static void add_row(const struct branches *branches, struct cunei_table *table,
@@ -160,7 +168,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
     if (node->recursive > 0)
         cunei_buffer_append_text(name, " ↻");
     if (branches->tree == report->project.tree)
-        cunei_shown_tree_put_run(report, index, name);
+        put_run(report, index, table, name);
     struct cunei_buffer *place = cunei_table_cell(table, CUNEI_INK_DIM);
     if (node->slot > 0)
         cunei_report_place(report, node->slot - 1, place);

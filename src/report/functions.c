@@ -6,6 +6,7 @@
 #include "model/facts/import_system.h"
 #include "model/facts/waiting_functions.h"
 #include "report/note.h"
+#include "report/own_code.h"
 #include "report/ranking.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -124,9 +125,11 @@ static void put_name(const struct row *row, struct cunei_buffer *cell)
         cunei_report_name(row->report, row->index, cell);
 }
 
+/* All modules of a package are in no one place. */
 static void put_place(const struct row *row, struct cunei_buffer *cell)
 {
-    cunei_report_place(row->report, row->index, cell);
+    if (!row->report->shown.is_package[row->index])
+        cunei_report_place(row->report, row->index, cell);
 }
 
 /* file:line is what people look for: it is the last column to go, and the numbers of
@@ -181,6 +184,8 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     int rc = cunei_ranking_init(&ranking, report);
     if (rc < 0)
         return rc;
+    if (ranking.count > 0)
+        rc = cunei_report_print_own_code(report, ranking.indices[0]);
     rows->count = ranking.count;
     rows->shown = cunei_report_limit(report, ranking.count);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
@@ -188,9 +193,10 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     cunei_table_init(&table, heads, COLUMN_COUNT);
     for (uint32_t i = 0; i < rows->shown; i++)
         add_row(report, &table, ranking.indices[i]);
-    rc = cunei_report_print_table(report, &table, cunei_report_absence(report));
+    int printed =
+        cunei_report_print_table(report, &table, cunei_report_absence(report));
     cunei_ranking_fini(&ranking);
-    return rc;
+    return rc < 0 ? rc : printed;
 }
 
 /* The packages that a note names. */

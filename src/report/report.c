@@ -6,6 +6,7 @@
 
 #include "analysis/analyzer.h"
 #include "base/pattern.h"
+#include "report/causes.h"
 #include "report/notes.h"
 #include "report/report_json.h"
 #include "report/section.h"
@@ -13,7 +14,11 @@
 #include "report/shown_functions.h"
 #include "report/shown_tree.h"
 #include "report/title.h"
-#include "trace/directory/project.h"
+
+/* The rows of a table if no limit was chosen, and how many of the functions are shown
+ * on a terminal that is too low. */
+#define ROWS     25u
+#define ROWS_LOW 8u
 
 /* These take much memory: JSON has them only on request. */
 #define COSTLY (CUNEI_REPORT_NEEDS_TREE | CUNEI_REPORT_NEEDS_EDGES)
@@ -81,24 +86,70 @@ static size_t choose_section(const struct cunei_report *report)
     return index;
 }
 
-static int print_text(struct cunei_report *report)
+static int print_text(struct cunei_report *report, struct cunei_report_rows *rows)
 {
-    struct cunei_report_rows rows = {0};
     size_t index = choose_section(report);
     int rc = cunei_report_print_title(report);
 
+    if (rc == 0)
+        rc = cunei_report_print_causes(report);
     if (rc < 0)
         return rc;
     (void)fputc('\n', report->out);
     report->section = cunei_report_sections[index];
     report->choice = &report->options->sections[index];
-    rc = report->section->print(report, &rows);
-    return rc < 0 ? rc : cunei_report_print_notes(report, &rows);
+    rc = report->section->print(report, rows);
+    return rc < 0 ? rc : cunei_report_print_notes(report, rows);
 }
 
-static int print_all(struct cunei_report *report)
+/* Print the text to memory, owned by the caller; its lines, or a negative errno. */
+static int64_t print_to_memory(struct cunei_report *report,
+                               struct cunei_report_rows *rows, char **text,
+                               size_t *size)
 {
-    const struct cunei_report_options *options = report->options;
+    FILE *out = report->out;
+    int64_t lines = 0;
+
+    report->out = open_memstream(text, size);
+    int rc = report->out ? print_text(report, rows) : -ENOMEM;
+    if (report->out && fclose(report->out) != 0)
+        rc = -ENOMEM;
+    report->out = out;
+    for (size_t i = 0; rc == 0 && i < *size; i++)
+        lines += (*text)[i] == '\n';
+    return rc < 0 ? rc : lines;
+}
+
+/* Print fewer functions where the text is higher than the terminal, of which the last
+ * line is for the next prompt. */
+static int print_fitting(struct cunei_report *report,
+                         struct cunei_report_options *options)
+{
+    bool may_fit = options->limit == CUNEI_REPORT_FIT && options->style.height > 0 &&
+                   choose_section(report) == cunei_report_section_index("functions");
+    struct cunei_report_rows rows = {0};
+    size_t size = 0;
+    char *text = NULL;
+
+    if (options->limit == CUNEI_REPORT_FIT)
+        options->limit = ROWS;
+    if (!may_fit)
+        return print_text(report, &rows);
+    int64_t lines = print_to_memory(report, &rows, &text, &size);
+    if (lines < options->style.height) {
+        if (lines >= 0)
+            (void)fwrite(text, 1, size, report->out);
+        free(text);
+        return lines < 0 ? (int)lines : 0;
+    }
+    free(text);
+    uint64_t excess = (uint64_t)lines - options->style.height + 1;
+    options->limit = rows.shown > excess + ROWS_LOW ? rows.shown - excess : ROWS_LOW;
+    return print_text(report, &rows);
+}
+
+static int print_all(struct cunei_report *report, struct cunei_report_options *options)
+{
     int rc = cunei_shown_tree_init(report);
 
     if (rc == 0)
@@ -107,7 +158,7 @@ static int print_all(struct cunei_report *report)
         options->begin(options->progress_context);
     if (rc == 0)
         rc = options->json ? cunei_report_print_json(report, find_needs(options))
-                           : print_text(report);
+                           : print_fitting(report, options);
     cunei_shown_functions_fini(report);
     cunei_shown_tree_fini(report);
     return rc;
@@ -130,15 +181,6 @@ struct cunei_analysis_options cunei_report_wanted(
     };
 }
 
-static const char *find_project(const struct cunei_analysis *analysis)
-{
-    const char *folder = NULL;
-
-    for (size_t i = 0; i < analysis->process_count && !folder; i++)
-        folder = cunei_project_folder(analysis->processes[i].process);
-    return folder;
-}
-
 int cunei_report_print_sum(const struct cunei_analysis *analysis,
                            const struct cunei_report_options *wanted, FILE *out,
                            struct cunei_trace_error *error)
@@ -157,8 +199,8 @@ int cunei_report_print_sum(const struct cunei_analysis *analysis,
         .is_own = is_own(&options),
     };
 
-    options.patterns.project = find_project(analysis);
-    int rc = print_all(&report);
+    options.patterns.project = cunei_analysis_project(analysis);
+    int rc = print_all(&report, &options);
     if (rc == 0 && analysis->damage_count > 0) {
         *error = analysis->damages[0];
         rc = -EBADMSG;

@@ -2,6 +2,7 @@
 #include "report/report_json.h"
 
 #include "python/refusals.h"
+#include "report/causes.h"
 #include "report/kept.h"
 #include "report/section.h"
 #include "report/sections.h"
@@ -24,6 +25,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "begin_ns", analysis->begin_ns);
     if (complete_ns > 0)
         cunei_json_number(json, "complete_ns", complete_ns);
+    cunei_report_put_causes(report, json);
     cunei_json_number(json, "calls", analysis->calls);
     cunei_json_number(json, "resumes", analysis->resumes);
     cunei_json_number(json, "raised", analysis->raised);

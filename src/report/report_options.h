@@ -47,8 +47,8 @@ struct cunei_report_more {
 struct cunei_report_options {
     const struct cunei_report_more *more; /* or NULL */
     int sort;                             /* index in cunei_report_sort_names */
-    uint64_t limit;                       /* rows of a table; 0: all */
-    uint64_t depth;                       /* levels of a tree; 0: all */
+    uint64_t limit;   /* rows of a table; 0: all; CUNEI_REPORT_FIT: not chosen */
+    uint64_t depth;   /* levels of a tree; 0: all */
     double min_share; /* of the wall time, 0 to 1: less is left out of the call tree */
     struct cunei_report_choice
         sections[CUNEI_REPORT_SECTIONS_MAX]; /* as in cunei_report_sections */
@@ -71,9 +71,12 @@ struct cunei_report_options {
     void (*begin)(void *progress_context);
 };
 
-#define CUNEI_REPORT_DEFAULTS                       \
-    {                                               \
-        .limit = 25, .depth = 16, .min_share = 0.01 \
+/* 25 rows; of functions as many of them as fit on the terminal with all else. */
+#define CUNEI_REPORT_FIT UINT64_MAX
+
+#define CUNEI_REPORT_DEFAULTS                                     \
+    {                                                             \
+        .limit = CUNEI_REPORT_FIT, .depth = 16, .min_share = 0.01 \
     }
 
 /* The words for `sort`, ending with NULL. */

@@ -25,9 +25,9 @@
 #include "analysis/analysis.h"
 #include "analysis/imports.h"
 #include "analysis/project_tree.h"
+#include "analysis/waiting.h"
 #include "base/buffer.h"
 #include "report/report_options.h"
-#include "report/waiting.h"
 
 struct cunei_json;
 struct cunei_table;

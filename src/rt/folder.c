@@ -122,31 +122,6 @@ static char *make(int at, const char *parent)
     return path;
 }
 
-/*
- * 0: this process made the folder, -ESTALE: between making and opening it, another user
- * has put another one in its place.  Some file systems give all files to one user, or
- * let all users write; there a new file in the folder has the same owner and rights.
- */
-static int check_is_ours(int fd, const struct stat *folder)
-{
-    static const char name[] = CUNEI_OWNER_PROBE_NAME;
-    mode_t others = folder->st_mode & WRITE_OF_OTHERS;
-    struct stat file;
-
-    if (folder->st_uid == geteuid() && others == 0)
-        return 0;
-    int probe = cunei_safe_open_file(fd, name, O_WRONLY | O_CREAT | O_EXCL, &file);
-    if (probe == -EACCES || probe == -EEXIST)
-        return -ESTALE; /* ours is empty, and for us to write */
-    if (probe < 0)
-        return probe;
-    close(probe);
-    (void)unlinkat(fd, name, 0);
-    bool is_alike =
-        file.st_uid == folder->st_uid && (file.st_mode & WRITE_OF_OTHERS) == others;
-    return is_alike ? 0 : -ESTALE;
-}
-
 /* Note what the folder is recognized by from now on. */
 static int identify(struct cunei_folder *folder, int at)
 {
@@ -155,7 +130,7 @@ static int identify(struct cunei_folder *folder, int at)
     int fd = cunei_safe_open_folder(at, name_of(folder->path), &status);
     if (fd < 0)
         return fd;
-    int rc = check_is_ours(fd, &status);
+    int rc = cunei_safe_check_made(fd, &status, CUNEI_OWNER_PROBE_NAME);
     close(fd);
     folder->id = cunei_file_id_of(&status);
     folder->owner = status.st_uid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the output can show: its width and its colours. */
+/* What the output can show: its size and its colours. */
 #ifndef CUNEI_TEXT_STYLE_H
 #define CUNEI_TEXT_STYLE_H
 
@@ -8,7 +8,8 @@
 struct cunei_buffer;
 
 struct cunei_style {
-    unsigned width; /* columns; 0: not limited */
+    unsigned width;  /* columns; 0: not limited */
+    unsigned height; /* lines, of a terminal; 0: not limited */
     bool color;
 };
 

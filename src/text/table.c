@@ -11,6 +11,8 @@
 #define GAP 2u
 /* The least that texts keep if the table is too wide without all optional columns. */
 #define NARROWEST_TEXT 8u
+/* A shorter rest of a tail is left out. */
+#define NARROWEST_TAIL 10u
 /* The least that the text after a lead keeps. */
 #define NARROWEST_LED 16u
 /* A longer file name does not remove other columns. */
@@ -22,6 +24,7 @@
 struct cunei_cell {
     size_t begin, end; /* in `text` */
     size_t lead;       /* bytes at its start that are not shortened */
+    size_t tail;       /* where the part begins that is cut first; 0: none */
     enum cunei_ink ink;
 };
 
@@ -46,24 +49,29 @@ void cunei_table_fini(struct cunei_table *table)
     *table = (struct cunei_table){0};
 }
 
-/* The text of the last cell is complete: make it safe for a terminal, which may make it
- * wider, and end it with NUL. */
-static void end_cell(struct cunei_table *table)
+/* Make the text from there on safe for a terminal, which may make it wider. */
+static void make_safe(struct cunei_table *table, size_t begin)
 {
     struct cunei_buffer shown = {0};
 
+    if (table->text.size <= begin)
+        return;
+    cunei_terminal_text(&shown, table->text.data + begin, SIZE_MAX);
+    table->text.size = begin;
+    cunei_buffer_append(&table->text, cunei_buffer_text(&shown), shown.size);
+    table->text.failed |= shown.failed;
+    cunei_buffer_fini(&shown);
+}
+
+/* The text of the last cell is complete: end it with NUL. */
+static void end_cell(struct cunei_table *table)
+{
     if (table->cell_count == 0)
         return;
     struct cunei_cell *last = &table->cells[table->cell_count - 1];
     if (last->end != SIZE_MAX)
         return;
-    if (table->text.size > last->begin) {
-        cunei_terminal_text(&shown, table->text.data + last->begin, SIZE_MAX);
-        table->text.size = last->begin;
-        cunei_buffer_append(&table->text, cunei_buffer_text(&shown), shown.size);
-        table->text.failed |= shown.failed;
-        cunei_buffer_fini(&shown);
-    }
+    make_safe(table, last->begin + last->tail);
     last->end = table->text.size;
     cunei_buffer_append(&table->text, "", 1);
 }
@@ -86,6 +94,15 @@ void cunei_table_lead(struct cunei_table *table)
     if (table->cell_count > 0) {
         struct cunei_cell *last = &table->cells[table->cell_count - 1];
         last->lead = table->text.size - last->begin;
+    }
+}
+
+void cunei_table_tail(struct cunei_table *table)
+{
+    if (table->cell_count > 0) {
+        struct cunei_cell *last = &table->cells[table->cell_count - 1];
+        make_safe(table, last->begin);
+        last->tail = table->text.size - last->begin;
     }
 }
 
@@ -207,10 +224,33 @@ static void pad(struct cunei_buffer *line, size_t count)
     cunei_buffer_format(line, "%*s", (int)count, "");
 }
 
-/* Lead and text in `width` columns; a lead that leaves no room loses its start. */
-static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
-                       size_t width)
+/* A name and its tail in `width` columns: the end of the tail goes first. */
+static void format_tailed(struct cunei_buffer *out, const char *text, size_t name_size,
+                          size_t width)
 {
+    const char *tail = text + name_size;
+    struct cunei_buffer name = {0};
+
+    cunei_buffer_append(&name, text, name_size);
+    size_t taken = cunei_terminal_width(cunei_buffer_text(&name));
+    size_t room = width > taken ? width - taken : 0;
+    if (taken + cunei_terminal_width(tail) <= width) {
+        cunei_buffer_append_text(out, text);
+    } else if (room < NARROWEST_TAIL) {
+        cunei_terminal_text(out, cunei_buffer_text(&name), width);
+    } else {
+        cunei_buffer_append(out, text, name_size + cunei_terminal_head(tail, room - 1));
+        cunei_buffer_append_text(out, "…");
+    }
+    out->failed |= name.failed;
+    cunei_buffer_fini(&name);
+}
+
+/* Lead and text in `width` columns; a lead that leaves no room loses its start. */
+static void format_led(struct cunei_buffer *out, const char *text,
+                       const struct cunei_cell *cell, size_t width)
+{
+    size_t lead = cell->lead;
     struct cunei_buffer head = {0};
 
     cunei_buffer_append(&head, text, lead);
@@ -224,7 +264,11 @@ static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
         taken = width - least;
     } else
         cunei_buffer_append_text(out, cunei_buffer_text(&head));
-    cunei_terminal_text(out, text + lead, width > taken ? width - taken : 0);
+    size_t room = width > taken ? width - taken : 0;
+    if (cell->tail > lead)
+        format_tailed(out, text + lead, cell->tail - lead, room);
+    else
+        cunei_terminal_text(out, text + lead, room);
     out->failed |= head.failed;
     cunei_buffer_fini(&head);
 }
@@ -238,8 +282,8 @@ static void put_cell(const struct cunei_table *table, const struct layout *layou
     size_t room = layout->is_whole ? SIZE_MAX : width;
     bool is_text = table->columns[column].min > 0;
 
-    if (cell->lead > 0)
-        format_led(&shown, text, cell->lead, room);
+    if (cell->lead > 0 || cell->tail > 0)
+        format_led(&shown, text, cell, room);
     else if (table->columns[column].is_path)
         cunei_terminal_path(&shown, text, room);
     else

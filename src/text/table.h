@@ -53,6 +53,9 @@ struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink 
 /* The text so far is the lead of the cell: only the rest is shortened. */
 void cunei_table_lead(struct cunei_table *table);
 
+/* The text so far is more important than what follows, which is cut first. */
+void cunei_table_tail(struct cunei_table *table);
+
 /* Whether no cell was begun; a table that lacked memory for it is not empty. */
 bool cunei_table_is_empty(const struct cunei_table *table);
 

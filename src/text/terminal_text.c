@@ -47,7 +47,7 @@ size_t cunei_terminal_width(const char *text)
 }
 
 /* The longest beginning of `text` that takes at most `width` columns, in bytes. */
-static size_t fit_head(const char *text, size_t width)
+size_t cunei_terminal_head(const char *text, size_t width)
 {
     size_t used = 0, at = 0;
     uint32_t character = 0;
@@ -110,7 +110,7 @@ void cunei_terminal_text(struct cunei_buffer *out, const char *text, size_t widt
         cunei_buffer_append_text(out, shown);
     else if (width > 0) {
         const char *tail = cunei_terminal_tail(shown, (width - 1) / 2);
-        size_t head = fit_head(shown, width - 1 - (width - 1) / 2);
+        size_t head = cunei_terminal_head(shown, width - 1 - (width - 1) / 2);
         size_t mark = strlen(CUT);
         /* No second … beside one that is there already. */
         if (head >= mark && memcmp(shown + head - mark, CUT, mark) == 0)

@@ -10,6 +10,9 @@ struct cunei_buffer;
 /* The columns that a text takes on a terminal. */
 size_t cunei_terminal_width(const char *text);
 
+/* How many bytes the longest begin of a text has that takes at most `width` columns. */
+size_t cunei_terminal_head(const char *text, size_t width);
+
 /* The longest end of a text that takes at most `width` columns. */
 const char *cunei_terminal_tail(const char *text, size_t width);
 

@@ -147,6 +147,8 @@ void cunei_process_format(const struct cunei_process *process, struct cunei_buff
         cunei_process_format_pattern(process->patterns[i], out);
     for (size_t i = 0; i < process->child_count; i++)
         cunei_process_format_child(&process->children[i], out);
+    for (size_t i = 0; i < process->cause_count; i++)
+        cunei_cause_format(&process->causes[i], out);
 }
 
 static int set_field(struct cunei_process *process, const struct field *field,
@@ -192,7 +194,16 @@ static int parse_child(struct cunei_process *process, const char *value)
     return 0;
 }
 
-static int parse_line(struct cunei_process *process, const char *key, const char *value)
+static int parse_cause(struct cunei_process *process, char *value)
+{
+    if (!CUNEI_VECTOR_RESERVE_ONE(process->causes, process->cause_count))
+        return -ENOMEM;
+    int rc = cunei_cause_parse(&process->causes[process->cause_count], value);
+    process->cause_count += rc == 0;
+    return rc;
+}
+
+static int parse_line(struct cunei_process *process, const char *key, char *value)
 {
     if (strcmp(key, "argument") == 0)
         return cunei_process_add(&process->arguments, &process->argument_count, value);
@@ -203,6 +214,8 @@ static int parse_line(struct cunei_process *process, const char *key, const char
                    : -EINVAL;
     if (strcmp(key, "child") == 0)
         return parse_child(process, value);
+    if (strcmp(key, "cause") == 0)
+        return parse_cause(process, value);
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         if (strcmp(key, fields[i].key) == 0)
             return set_field(process, &fields[i], value);
@@ -273,5 +286,8 @@ void cunei_process_fini(struct cunei_process *process)
     for (size_t i = 0; i < process->child_count; i++)
         free(process->children[i].folder);
     free(process->children);
+    for (size_t i = 0; i < process->cause_count; i++)
+        cunei_cause_fini(&process->causes[i]);
+    free(process->causes);
     *process = (struct cunei_process){0};
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/cause.h"
+
 #define CUNEI_PROCESS_NAME ".process"
 #define CUNEI_PROCESS_MAX  (4u << 20) /* bytes that a reader accepts */
 
@@ -78,6 +80,8 @@ struct cunei_process {
     size_t pattern_count;
     struct cunei_child_end *children; /* those that it waited for */
     size_t child_count;
+    struct cunei_cause *causes; /* why the snapshot that this is part of was made */
+    size_t cause_count;
 };
 
 /* Append a copy of `text` to one of the two lists. */

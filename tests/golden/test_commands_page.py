@@ -28,7 +28,7 @@ commands read a trace while it is recorded, and repair one whose program was kil
 def sections(folder):
     overview = run(folder, "help", 80).stdout
     yield "cunei", overview
-    for name in re.findall(r"^  (\w+)  ", overview, re.MULTILINE):
+    for name in re.findall(r"^  ([\w-]+)  ", overview, re.MULTILINE):
         if name != "cunei":
             yield name, run(folder, f"help {name}", 80).stdout
 

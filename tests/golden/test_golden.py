@@ -14,6 +14,7 @@ import sys
 import pytest
 import stories
 from library_story import library
+from trigger_story import caught
 
 HERE = pathlib.Path(__file__).parent
 BESIDE = pathlib.Path(sys.executable).parent  # where the install under test put it
@@ -37,6 +38,7 @@ CASES = {
     "report-library-own": ("report library --only-project", 80),
     "report-library-own-json": ("report library --only-project --json --tree", 80),
     "report-library-tree": ("report library --tree", 80),
+    "report-library-tree-narrow": ("report library --tree", 60),
     "report-library-tree-wide": ("report library --tree", 160),
     "report-library-tree-whole": ("report library --tree --no-fold --idle", 80),
     "report-library-tree-own": ("report library --tree --only-project", 80),
@@ -111,6 +113,28 @@ CASES = {
     "filter": ("filter tour --max-overhead 10", 100),
     "filter-brief": ("filter brief --max-overhead 0.1", 100),
     "filter-far": ("filter odd --max-overhead 0.1", 100),
+    "report-caught": ("report caught", 80),
+    "report-caught-json": ("report caught --json", 80),
+    "info-caught": ("info caught", 80),
+    "try-trigger": (
+        "try-trigger server --trigger exception:Stop --trigger slow::*>40us "
+        "--trigger lag>1us --trigger exit!=0 --trigger crash",
+        100,
+    ),
+    "try-trigger-narrow": ("try-trigger tour --trigger slow:tour>100us", 60),
+    "try-trigger-limits": (
+        "try-trigger tour --trigger slow::fetch>1us --snapshot-interval 0s "
+        "--snapshot-count 2 -n 3",
+        100,
+    ),
+    "try-trigger-json": ("try-trigger server --json --trigger exception:*Stop", 80),
+    "try-trigger-unmatched": (
+        "try-trigger server --trigger exception:Stopp --trigger slow::runn>1us "
+        "--trigger mark:x",
+        80,
+    ),
+    "bad-trigger": ("try-trigger tour --trigger slow:fib", 80),
+    "bad-no-trigger": ("try-trigger tour", 80),
     "bad-missing": ("report nothing-here", 100),
     "bad-file": ("report file", 100),
     "bad-no-trace": ("report folder", 100),
@@ -134,7 +158,7 @@ CASES = {
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory):
     directory = tmp_path_factory.mktemp("golden")
-    for name, story in {**stories.ALL, "library": library}.items():
+    for name, story in {**stories.ALL, "library": library, "caught": caught}.items():
         for process in story():
             process.write(directory / name)
     shutil.copytree(directory / "tour", directory / "damaged")

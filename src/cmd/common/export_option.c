@@ -248,7 +248,7 @@ static int export_to(const struct cunei_export_option *exporting,
     if (status != EXIT_SUCCESS)
         return status;
     export->out = target.out;
-    export->folder = target.part;
+    export->folder = target.folder;
     int rc = cunei_export_write(export, format);
     cunei_progress_bar_clear(export->options->progress_context);
     rc = cunei_output_file_close(&target, rc);

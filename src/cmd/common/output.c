@@ -24,23 +24,26 @@ static bool is_set(const char *variable)
     return value && value[0];
 }
 
-static unsigned terminal_width(int fd)
+/* 0: it is no terminal, or one that does not say. */
+static struct winsize terminal_size(int fd)
 {
-    struct winsize size;
+    struct winsize size = {0};
 
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+        return (struct winsize){0};
+    return size;
 }
 
 /* What goes to a file or a pipe is likely to be seen on the same terminal later. */
 static unsigned find_width(int fd)
 {
-    unsigned width = terminal_width(fd);
+    unsigned width = terminal_size(fd).ws_col;
     const char *columns = getenv("COLUMNS");
 
     if (width == 0 && columns)
         width = (unsigned)strtoul(columns, NULL, 10);
     if (width == 0)
-        width = terminal_width(STDERR_FILENO);
+        width = terminal_size(STDERR_FILENO).ws_col;
     if (width == 0)
         return DEFAULT_WIDTH;
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
@@ -56,6 +59,7 @@ struct cunei_style cunei_output_style(FILE *file)
         (void)setlocale(LC_CTYPE, "");
     return (struct cunei_style){
         .width = find_width(fd),
+        .height = terminal_size(fd).ws_row,
         .color = isatty(fd) && !is_set("NO_COLOR") && terminal &&
                  strcmp(terminal, "dumb") != 0,
     };

@@ -26,7 +26,7 @@ struct cunei_output {
     pid_t pager; /* private; 0: none */
 };
 
-/* What a file can show: width and colour. */
+/* What a file can show: size and colour. */
 struct cunei_style cunei_output_style(FILE *file);
 
 /* `line_count` lines will come; SIZE_MAX: unknown. */

@@ -2,9 +2,12 @@
 /*
  * A file or folder that appears under its name when it is complete, or not at all.
  *
+ * The directory around it is opened once: whoever may rename that, or what is in it,
+ * cannot have another one written to or removed.
+ *
  *     struct cunei_output_file target;
  *     int status = cunei_output_file_open(&target, "out.json", false, force);
- *     … write to target.out …
+ *     … write to target.out, or into target.folder …
  *     rc = cunei_output_file_close(&target, rc);
  */
 #ifndef CUNEI_CMD_COMMON_OUTPUT_FILE_H
@@ -13,14 +16,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/safe_open.h"
+
 /* A file in each folder that we write: only folders with it are overwritten. */
 #define CUNEI_TARGET_MARK ".cunei-export"
 
 struct cunei_output_file {
-    FILE *out;        /* of a file */
-    char *part;       /* owned: the name until then; NULL: it is written in place */
-    const char *path; /* private */
-    bool is_folder;   /* the same */
+    FILE *out;    /* of a file */
+    char *folder; /* owned: the path of a folder until then */
+    /* Private. */
+    bool is_folder;
+    bool replaces;                /* something has the name */
+    int around, inside;           /* descriptors of the directory, and of the folder */
+    char *place;                  /* owned: the name, below the first */
+    char *part;                   /* owned: the name until then, below the first; NULL:
+                                     it is written in place */
+    struct cunei_file_id old, id; /* of what has the name, and of the part */
 };
 
 /* Whether it can be written; if not, prints why.  0, or the exit status. */

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/safe_open.h"
+
 /* No export has folders this deep. */
 #define LEVELS_MAX 8
 
@@ -22,6 +24,7 @@ static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
 
 static char watched[PATH_MAX];
+static struct cunei_file_id watched_id;
 static volatile sig_atomic_t is_watching;
 static int inner; /* watches inside the one that counts */
 static struct sigaction before[SIGNAL_COUNT];
@@ -79,9 +82,30 @@ static int remove_at(int parent, const char *name, int level)
     return rc;
 }
 
-int cunei_temp_cleanup_remove(const char *path)
+static int remove_folder(const char *path, const struct cunei_file_id *id)
 {
-    return remove_at(AT_FDCWD, path, 0);
+    struct stat status;
+
+    int folder = cunei_safe_open_folder(AT_FDCWD, path, &status);
+    if (folder < 0)
+        return folder;
+    int rc = cunei_file_id_is(id, &status) ? empty(folder, 0) : -ESTALE;
+    close(folder);
+    /* If another folder has its place by now, it is only removed if it is empty. */
+    return rc == 0 && rmdir(path) != 0 ? -errno : rc;
+}
+
+int cunei_temp_cleanup_remove(const char *path, const struct cunei_file_id *id)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0)
+        return -errno;
+    if (!cunei_file_id_is(id, &status))
+        return -ESTALE;
+    if (S_ISDIR(status.st_mode))
+        return remove_folder(path, id);
+    return unlink(path) != 0 ? -errno : 0;
 }
 
 static void leave(int number)
@@ -89,7 +113,7 @@ static void leave(int number)
     int error = errno;
 
     if (is_watching)
-        (void)cunei_temp_cleanup_remove(watched);
+        (void)cunei_temp_cleanup_remove(watched, &watched_id);
     is_watching = false;
     /* The signal is delivered again when the handler returns. */
     (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -97,7 +121,7 @@ static void leave(int number)
     errno = error;
 }
 
-void cunei_temp_cleanup_watch(const char *path)
+void cunei_temp_cleanup_watch(const char *path, const struct cunei_file_id *id)
 {
     if (is_watching) {
         inner++;
@@ -107,6 +131,7 @@ void cunei_temp_cleanup_watch(const char *path)
 
     if (size < 0 || (size_t)size >= sizeof(watched))
         return;
+    watched_id = *id;
     is_watching = true;
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         struct sigaction action = {.sa_handler = leave};

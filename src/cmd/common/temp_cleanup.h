@@ -2,7 +2,7 @@
 /*
  * Removes a half-written file when a signal ends the command.
  *
- *     cunei_temp_cleanup_watch("out.json.Xy12Zz");
+ *     cunei_temp_cleanup_watch("out.json.Xy12Zz", &id);
  *     … write it …
  *     cunei_temp_cleanup_forget();
  *
@@ -12,13 +12,16 @@
 #ifndef CUNEI_CMD_COMMON_TEMP_CLEANUP_H
 #define CUNEI_CMD_COMMON_TEMP_CLEANUP_H
 
-/* On SIGHUP, SIGINT or SIGTERM, remove the file or folder `path` and end by the signal;
- * ignored signals stay ignored. */
-void cunei_temp_cleanup_watch(const char *path);
+struct cunei_file_id;
+
+/* On SIGHUP, SIGINT or SIGTERM, remove the file or folder `path`, as below, and end by
+ * the signal; ignored signals stay ignored. */
+void cunei_temp_cleanup_watch(const char *path, const struct cunei_file_id *id);
 void cunei_temp_cleanup_forget(void);
 
 /* Remove a file, or a folder with all that is in it; links are not followed.  Negative
- * errno.  Safe in a signal's handler. */
-int cunei_temp_cleanup_remove(const char *path);
+ * errno; -ESTALE: something else than `id` is at the path.  Safe in a signal's handler.
+ */
+int cunei_temp_cleanup_remove(const char *path, const struct cunei_file_id *id);
 
 #endif

@@ -211,12 +211,16 @@ static void look_for_end(pid_t pid, struct cunei_launch_end *end)
         end->cpu_ns = cunei_clock_ns(clock);
 }
 
-static void wait_for_end(pid_t pid, struct cunei_launch_end *end)
+static void wait_for_end(pid_t pid, const struct cunei_launch_started *started,
+                         struct cunei_launch_end *end)
 {
     struct watch watch = {.pid = pid};
     int status = 0;
 
     cunei_signal_receiver_start(&watch.probe);
+    /* From here on nothing is forked: there may be a second thread. */
+    if (started)
+        started->call(started->context);
     for (;;) {
         look_for_end(pid, end);
         pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
@@ -247,7 +251,8 @@ static void forget_pending(void)
 }
 
 int cunei_launch(const struct cunei_program *program, const char *record_env,
-                 bool only_it, struct cunei_launch_end *end)
+                 bool only_it, const struct cunei_launch_started *started,
+                 struct cunei_launch_end *end)
 {
     struct inherited inherited;
     pid_t pid = 0;
@@ -257,7 +262,7 @@ int cunei_launch(const struct cunei_program *program, const char *record_env,
     int rc = start(program, record_env, only_it, &inherited, &pid);
     if (rc == 0) {
         let_go();
-        wait_for_end(pid, end);
+        wait_for_end(pid, started, end);
         forget_pending();
     }
     give_signals_back(&inherited);

@@ -23,13 +23,20 @@ struct cunei_launch_end {
     uint64_t cpu_ns; /* of the process itself, without its children; 0: unknown */
 };
 
+/* What is called once the program runs, with all signals blocked; or NULL. */
+struct cunei_launch_started {
+    void (*call)(void *context);
+    void *context;
+};
+
 /*
  * Run the program with CUNEI_RECORD set to `record_env`, and wait for its end.
  * `only_it`: child processes are not recorded.  Negative errno where it could not be
  * executed.
  */
 int cunei_launch(const struct cunei_program *program, const char *record_env,
-                 bool only_it, struct cunei_launch_end *end);
+                 bool only_it, const struct cunei_launch_started *started,
+                 struct cunei_launch_end *end);
 
 /* Leave as the program did: its exit status to return, or death by the same signal. */
 int cunei_launch_leave(int wait_status);

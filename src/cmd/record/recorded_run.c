@@ -15,6 +15,8 @@
 #include "cmd/record/option_conflict.h"
 #include "cmd/record/project.h"
 #include "cmd/record/record_options.h"
+#include "cmd/record/trigger_follower.h"
+#include "cmd/record/trigger_options.h"
 #include "cmd/record/wait_children.h"
 #include "python/version_limits.h"
 #include "rt/clock.h"
@@ -248,13 +250,30 @@ static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffe
     cunei_record_env_format(&env, text);
 }
 
+/* The program runs without its triggers rather than not at all. */
+static void follow(void *context)
+{
+    struct cunei_recorded_run *run = context;
+    const struct cunei_keep keep = cunei_record_options_keep(run->options);
+
+    int rc = cunei_trigger_follower_start(&run->follower, run->triggers, run->directory,
+                                          run->shown, keep.size);
+    if (rc < 0)
+        (void)cunei_cmd_fail(rc, "cannot follow '%s' for triggers", run->shown);
+}
+
 static int launch(struct cunei_recorded_run *run, const char *env)
 {
-    int rc = cunei_launch(&run->program, env, run->options->no_children, &run->ended);
+    const struct cunei_launch_started started = {follow, run};
+    bool has_triggers = run->triggers && run->triggers->triggers.count > 0;
+
+    int rc = cunei_launch(&run->program, env, run->options->no_children,
+                          has_triggers ? &started : NULL, &run->ended);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot run '%s'", run->program.path);
     cunei_exit_status_add(run->directory, &run->directory_id, &run->ended);
     cunei_wait_children(run->directory);
+    cunei_trigger_follower_finish(run->follower);
     return EXIT_SUCCESS;
 }
 
@@ -314,6 +333,7 @@ void cunei_recorded_run_fini(struct cunei_recorded_run *run)
     cunei_config_fini(&run->config);
     cunei_program_fini(&run->program);
     cunei_interpreter_fini(&run->python);
+    cunei_trigger_follower_free(run->follower);
     free(run->project);
     free(run->directory);
     free(run->shown);

@@ -26,6 +26,8 @@
 
 struct cunei_python_version;
 struct cunei_record_options;
+struct cunei_trigger_follower;
+struct cunei_trigger_options;
 
 struct cunei_recorded_run {
     const struct cunei_record_options *options; /* borrowed */
@@ -40,6 +42,8 @@ struct cunei_recorded_run {
     char *shown;                       /* owned: the directory as the user named it */
     int listener;    /* receives why processes could not record; 0 or less: none */
     uint64_t secret; /* that their messages carry */
+    const struct cunei_trigger_options *triggers; /* borrowed: or NULL */
+    struct cunei_trigger_follower *follower;      /* owned: looks for them */
     struct cunei_launch_end ended;
 };
 

@@ -14,7 +14,7 @@ void cunei_temporary_trace_remove(const struct cunei_recorded_run *recording)
     unsigned count = cunei_trace_directory_writers(recording->directory, &pid);
     if (count == 0)
         (void)cunei_trace_directory_remove(recording->directory,
-                                           &recording->directory_id);
+                                           &recording->directory_id, false);
     else if (count == 1)
         cunei_cmd_note("process %" PRIu64
                        " is still recording, so the trace stays in '%s'; "

@@ -251,7 +251,7 @@ static int remove_trace(const char *path, const struct cunei_file_id *id,
     if (rc == 0 && purpose == REMOVE_UNUSED && has_data_below(fd))
         rc = -EEXIST;
     /* Some file systems give all that we make, this directory as well, to one user. */
-    if (purpose == REMOVE)
+    if (purpose == REMOVE && !is_kept)
         content.owner = status.st_uid;
     if (rc == 0) {
         rc = walk(fd, purpose, &content);
@@ -263,9 +263,10 @@ static int remove_trace(const char *path, const struct cunei_file_id *id,
     return rc;
 }
 
-int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id)
+int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id,
+                                 bool is_kept)
 {
-    return remove_trace(path, id, REMOVE, false);
+    return remove_trace(path, id, REMOVE, is_kept);
 }
 
 int cunei_trace_directory_remove_unused(const char *path,

@@ -45,13 +45,14 @@ char *cunei_trace_directory_make_temporary(struct cunei_file_id *id,
 int cunei_trace_directory_check(const char *path, const struct cunei_file_id *id);
 
 /*
- * Remove the trace at `path`, a directory that the caller has made, and the directory
- * itself where nothing else is left.  -ESTALE: something else is at the path.
+ * Remove the trace at `path`, which the caller has made, and the directory itself where
+ * nothing else is left, unless it `is_kept`.  -ESTALE: something else is at the path.
  */
-int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id);
+int cunei_trace_directory_remove(const char *path, const struct cunei_file_id *id,
+                                 bool is_kept);
 
 /* The same for any directory, if nothing was recorded; -EEXIST: something was, readable
- * or not.  `is_kept`: the empty directory stays. */
+ * or not. */
 int cunei_trace_directory_remove_unused(const char *path,
                                         const struct cunei_file_id *id, bool is_kept);
 

@@ -63,16 +63,20 @@ static void take_last_line(const struct cunei_buffer *all, char *text, size_t si
     (void)snprintf(text, size, "%.*s", (int)(end - line), line);
 }
 
-static void clear(struct cunei_top_background *background)
+/* Returns whether it has failed. */
+static bool clear(struct cunei_top_background *background)
 {
-    (void)waitpid(background->pid, NULL, 0);
+    int status = 0;
+
+    (void)waitpid(background->pid, &status, 0);
     close(background->output);
     cunei_buffer_fini(&background->text);
     *background = (struct cunei_top_background){.output = -1};
+    return status != 0;
 }
 
 bool cunei_top_background_look(struct cunei_top_background *background, char *text,
-                               size_t size)
+                               size_t size, bool *has_failed)
 {
     char bytes[4096];
     ssize_t count;
@@ -82,12 +86,12 @@ bool cunei_top_background_look(struct cunei_top_background *background, char *te
     if (count < 0 && errno == EAGAIN)
         return false;
     take_last_line(&background->text, text, size);
-    clear(background);
+    *has_failed = clear(background);
     return true;
 }
 
 void cunei_top_background_finish(struct cunei_top_background *background)
 {
     if (background->pid)
-        clear(background);
+        (void)clear(background);
 }

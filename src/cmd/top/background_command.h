@@ -6,8 +6,8 @@
  *     struct cunei_top_background background = {.output = -1};
  *     const char *words[] = {"cunei", "snapshot", "DIR", NULL};
  *     rc = cunei_top_background_start(&background, words);
- *     … background.output is readable: cunei_top_background_look(&background, text,
- * size) …
+ *     … background.output is readable:
+ *     cunei_top_background_look(&background, text, size, &has_failed) …
  */
 #ifndef CUNEI_CMD_TOP_BACKGROUND_COMMAND_H
 #define CUNEI_CMD_TOP_BACKGROUND_COMMAND_H
@@ -30,7 +30,7 @@ int cunei_top_background_start(struct cunei_top_background *background,
 
 /* Read what it prints.  True: it has ended, and the last line goes to `text`. */
 bool cunei_top_background_look(struct cunei_top_background *background, char *text,
-                               size_t size);
+                               size_t size, bool *has_failed);
 
 /* Wait for its end. */
 void cunei_top_background_finish(struct cunei_top_background *background);

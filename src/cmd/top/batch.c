@@ -167,7 +167,7 @@ static int wait_interval(struct batch *batch)
     return rc;
 }
 
-/* What has ended already has no rates of now: all of it is shown, once. */
+/* What has ended before its first sample has no rates of now: all of it is shown. */
 static void show_whole(struct batch *batch)
 {
     for (size_t i = 0; i < batch->model_count; i++)
@@ -198,6 +198,8 @@ static int run(struct batch *batch)
         rc = sample(batch, false);
     while (rc == 0 && left-- > 0) {
         rc = wait_interval(batch);
+        if (batch->state == 0 && left + 1 == batch->options->batch)
+            show_whole(batch);
         if (rc == 0)
             rc = sample(batch, true);
         if (batch->state == 0)

@@ -106,6 +106,16 @@ static void put(const void *context, uint32_t row, size_t column,
     cunei_buffer_append_text(text, texts[column] ? texts[column] : "");
 }
 
+/* The first process on the screen. */
+static uint32_t first_row(uint32_t selected)
+{
+    int rows, columns;
+
+    cunei_top_terminal_size(&rows, &columns);
+    uint32_t shown = rows > HEAD_ROWS + 3 ? (uint32_t)rows - HEAD_ROWS - 2 : 1;
+    return selected >= shown ? selected - shown + 1 : 0;
+}
+
 static int draw(const struct rows *rows, struct cunei_grid *grid, uint32_t selected)
 {
     struct cunei_top_table table = {
@@ -124,16 +134,14 @@ static int draw(const struct rows *rows, struct cunei_grid *grid, uint32_t selec
         .put = put,
         .context = rows,
     };
-    int room;
 
     cunei_top_terminal_size(&grid->row_count, &grid->column_count);
     int rc = cunei_grid_resize(grid, grid->row_count, grid->column_count,
                                cunei_top_terminal_is_ascii());
     if (rc < 0)
         return rc;
-    room = grid->row_count - HEAD_ROWS - 1;
-    if (room > 1 && selected >= (uint32_t)room - 1)
-        table.first = selected - (uint32_t)room + 2;
+    int room = grid->row_count - HEAD_ROWS - 1;
+    table.first = first_row(selected);
     cunei_grid_fill(grid, 0, CUNEI_TOP_INK_TITLE);
     (void)cunei_grid_put(
         grid, 0, 1, grid->column_count, CUNEI_TOP_INK_TITLE,
@@ -161,6 +169,18 @@ static bool press(const struct rows *rows, uint32_t key, uint32_t *selected,
     return *has_left;
 }
 
+/* A second click chooses, as in the screens of top. */
+static bool click(const struct rows *rows, int row, uint32_t *selected)
+{
+    uint32_t clicked = first_row(*selected) + (uint32_t)(row - HEAD_ROWS - 1);
+
+    if (row <= HEAD_ROWS || clicked >= rows->count)
+        return false;
+    bool is_again = clicked == *selected;
+    *selected = clicked;
+    return is_again;
+}
+
 static bool take_input(const struct rows *rows, uint32_t *selected, bool *has_left)
 {
     struct cunei_top_input input;
@@ -169,6 +189,8 @@ static bool take_input(const struct rows *rows, uint32_t *selected, bool *has_le
     while (!*has_left && cunei_top_terminal_next(&input)) {
         if (input.kind == CUNEI_TOP_INPUT_KEY &&
             press(rows, input.key, selected, has_left))
+            return true;
+        if (input.kind == CUNEI_TOP_INPUT_CLICK && click(rows, input.row, selected))
             return true;
     }
     return *has_left;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -16,8 +15,8 @@
 #include "cmd/common/message.h"
 #include "cmd/record/launch.h"
 #include "cmd/record/recorded_run.h"
-#include "cmd/top/background_command.h"
 #include "cmd/top/program.h"
+#include "cmd/top/save.h"
 #include "cmd/top/targets.h"
 #include "cmd/top/top_options.h"
 #include "top/draw/draw.h"
@@ -36,7 +35,7 @@ struct session {
     struct cunei_top_sampler sampler;
     struct cunei_top_model model;
     struct cunei_grid grid;
-    struct cunei_top_background background;
+    struct cunei_top_save save;
     bool is_stale; /* the screen is older than the model */
     bool is_over;
     int rc; /* why it is over: 0, or a negative errno */
@@ -102,55 +101,27 @@ static void take_sums(struct session *session)
     fail(session, rc);
 }
 
-static void start_background(struct session *session, const char *const *words,
-                             const char *what)
+static void start_save(struct session *session, enum cunei_top_save_kind kind)
 {
-    int rc = cunei_top_background_start(&session->background, words);
+    int rc = cunei_top_save_start(&session->save, kind, session->targets);
+    const char *what = kind == CUNEI_TOP_SAVE_PAGE ? "export" : "snapshot";
     char text[120];
 
     if (rc == -EBUSY)
         (void)snprintf(text, sizeof(text), "wait for the last command to end");
     else if (rc < 0)
-        (void)snprintf(text, sizeof(text), "cannot %s: %s", what, strerror(-rc));
+        (void)snprintf(text, sizeof(text), "cannot start the %s: %s", what,
+                       strerror(-rc));
     else
         (void)snprintf(text, sizeof(text), "%s …", what);
     say(session, text);
-}
-
-static void start_snapshot(struct session *session)
-{
-    char name[64];
-    time_t now = time(NULL);
-    struct tm local;
-
-    (void)localtime_r(&now, &local);
-    (void)strftime(name, sizeof(name), "snapshot-%Y%m%d-%H%M%S", &local);
-    const char *words[] = {
-        "cunei", "snapshot", "-o", name, session->targets->items[0].path, NULL};
-    start_background(session, words, "snapshot");
-}
-
-static void start_export(struct session *session)
-{
-    const struct cunei_top_target *target = &session->targets->items[0];
-    char name[64];
-    time_t now = time(NULL);
-    struct tm local;
-
-    (void)localtime_r(&now, &local);
-    (void)strftime(name, sizeof(name), "top-%Y%m%d-%H%M%S.html", &local);
-    const char *words[] = {
-        "cunei",     "export", "--to",       "html",
-        "-o",        name,     target->path, target->pid ? "--process" : NULL,
-        target->pid, NULL};
-    start_background(session, words, "export");
 }
 
 static void search(struct session *session, bool from_next)
 {
     if (cunei_top_view_search(&session->model.view, &session->model.list, from_next) <
         0)
-        say(session, "no function contains that text");
+        say(session, "no function has that text");
 }
 
 static void act(struct session *session, enum cunei_top_action action)
@@ -159,9 +130,9 @@ static void act(struct session *session, enum cunei_top_action action)
     if (action == CUNEI_TOP_ACTION_QUIT)
         session->is_over = true;
     else if (action == CUNEI_TOP_ACTION_SNAPSHOT)
-        start_snapshot(session);
+        start_save(session, CUNEI_TOP_SAVE_SNAPSHOT);
     else if (action == CUNEI_TOP_ACTION_EXPORT)
-        start_export(session);
+        start_save(session, CUNEI_TOP_SAVE_PAGE);
     else if (action == CUNEI_TOP_ACTION_REDRAW)
         cunei_top_terminal_redraw();
     else if (action == CUNEI_TOP_ACTION_SEARCH ||
@@ -240,8 +211,8 @@ static void describe_end(struct session *session)
                        strsignal(WTERMSIG(status)));
     else
         (void)snprintf(state, size, "ended with status %d", WEXITSTATUS(status));
-    say(session, "The program has ended; these are the figures of the whole run. "
-                 "o: what it printed, q: quit");
+    say(session, "The program has ended. The figures are of the whole run. o: what it "
+                 "printed, q: quit");
 }
 
 static void look_at_program(struct session *session)
@@ -261,11 +232,11 @@ static void look_at_program(struct session *session)
                      "'cunei top PID'.");
 }
 
-static void take_background(struct session *session)
+static void take_saved(struct session *session)
 {
     char text[160];
 
-    if (cunei_top_background_look(&session->background, text, sizeof(text)))
+    if (cunei_top_save_look(&session->save, text, sizeof(text)))
         say(session, text[0] ? text : "done");
 }
 
@@ -280,7 +251,7 @@ static int wait_for_something(struct session *session, struct pollfd fds[5])
                              .events = POLLIN};
     fds[3] = (struct pollfd){.fd = session->program ? session->program->output : -1,
                              .events = POLLIN};
-    fds[4] = (struct pollfd){.fd = session->background.output, .events = POLLIN};
+    fds[4] = (struct pollfd){.fd = session->save.background.output, .events = POLLIN};
     bool is_watching = session->program && !session->program->has_ended;
     return poll(fds, 5, is_watching ? LOOK_MS : -1);
 }
@@ -304,7 +275,7 @@ static void turn(struct session *session)
     if (fds[3].revents)
         take_output(session);
     if (fds[4].revents)
-        take_background(session);
+        take_saved(session);
     look_at_program(session);
     if (session->is_stale && !session->is_over)
         draw(session);
@@ -378,7 +349,7 @@ static int run(struct session *session)
     int signal_number = cunei_top_terminal_signal();
     cunei_top_terminal_close();
     finish_program(session, signal_number);
-    cunei_top_background_finish(&session->background);
+    cunei_top_save_finish(&session->save);
     if (session->rc < 0)
         return cunei_cmd_fail(session->rc, "cannot follow '%s'",
                               session->targets->items[0].path);
@@ -393,7 +364,7 @@ int cunei_top_session_run(const struct cunei_top_targets *targets,
     struct session session = {.options = options,
                               .targets = targets,
                               .program = program,
-                              .background = {.output = -1}};
+                              .save = CUNEI_TOP_SAVE_NONE};
 
     int status = cunei_top_targets_open(targets, options, &session.watch);
     if (status == 0) {

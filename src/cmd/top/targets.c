@@ -25,27 +25,78 @@
 #define LOOK_NS        20000000l
 #define PATIENCE_LOOKS 50 /* a second */
 
+static void target_fini(struct cunei_top_target *target)
+{
+    free(target->path);
+    free(target->real);
+    free(target->pid);
+    *target = (struct cunei_top_target){0};
+}
+
+/* Whether a folder `<host>-<pid>-<n>` is of that process. */
+static bool is_of_process(const char *folder, const char *pid)
+{
+    size_t size = strlen(pid);
+    const char *last = strrchr(folder, '-');
+
+    return last && last - folder > (ptrdiff_t)size &&
+           strncmp(last - size, pid, size) == 0 && last[-1 - (ptrdiff_t)size] == '-';
+}
+
+/* Whether all processes of the second target are among those of the first. */
+static bool holds(const struct cunei_top_target *one,
+                  const struct cunei_top_target *other)
+{
+    size_t size = strlen(one->real);
+
+    if (strncmp(one->real, other->real, size) != 0)
+        return false;
+    if (other->real[size] == '\0')
+        return !one->pid || (other->pid && strcmp(one->pid, other->pid) == 0);
+    return other->real[size] == '/' &&
+           (!one->pid || is_of_process(other->real, one->pid));
+}
+
+/* Drop those that the new target holds. */
+static void drop_held(struct cunei_top_targets *targets,
+                      const struct cunei_top_target *target)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < targets->count; i++) {
+        if (holds(target, &targets->items[i]))
+            target_fini(&targets->items[i]);
+        else
+            targets->items[count++] = targets->items[i];
+    }
+    targets->count = count;
+}
+
 int cunei_top_targets_add(struct cunei_top_targets *targets, const char *path,
                           const char *pid)
 {
-    struct cunei_top_target target = {strdup(path), pid ? strdup(pid) : NULL};
+    char *real = realpath(path, NULL);
+    struct cunei_top_target target = {strdup(path), real ? real : strdup(path),
+                                      pid ? strdup(pid) : NULL};
+    bool has_failed = !target.path || !target.real || (pid && !target.pid) ||
+                      !CUNEI_VECTOR_RESERVE_ONE(targets->items, targets->count);
+    bool is_held = false;
 
-    if (!target.path || (pid && !target.pid) ||
-        !CUNEI_VECTOR_RESERVE_ONE(targets->items, targets->count)) {
-        free(target.path);
-        free(target.pid);
-        return -ENOMEM;
+    for (size_t i = 0; !has_failed && i < targets->count; i++)
+        is_held |= holds(&targets->items[i], &target);
+    if (has_failed || is_held) {
+        target_fini(&target);
+        return has_failed ? -ENOMEM : 0;
     }
+    drop_held(targets, &target);
     targets->items[targets->count++] = target;
     return 0;
 }
 
 void cunei_top_targets_fini(struct cunei_top_targets *targets)
 {
-    for (size_t i = 0; i < targets->count; i++) {
-        free(targets->items[i].path);
-        free(targets->items[i].pid);
-    }
+    for (size_t i = 0; i < targets->count; i++)
+        target_fini(&targets->items[i]);
     free(targets->items);
     *targets = (struct cunei_top_targets){0};
 }

@@ -12,6 +12,7 @@ struct cunei_top_options;
 
 struct cunei_top_target {
     char *path; /* owned: trace directory or folder of a process */
+    char *real; /* owned: the same, without links */
     char *pid;  /* owned: of the process to watch; NULL: all */
 };
 
@@ -20,7 +21,7 @@ struct cunei_top_targets {
     size_t count;
 };
 
-/* -ENOMEM. */
+/* What another target holds already is not watched twice.  -ENOMEM. */
 int cunei_top_targets_add(struct cunei_top_targets *targets, const char *path,
                           const char *pid);
 void cunei_top_targets_fini(struct cunei_top_targets *targets);

@@ -159,8 +159,10 @@ int cunei_top_options_settle(struct cunei_top_options *options,
 {
     if (options->interval_ns < INTERVAL_LEAST_NS)
         return cunei_cmd_usage("--interval must be at least 20ms");
-    if ((options->once || options->json) && options->batch == 0)
-        options->batch = 1;
+    if (options->batch == 0)
+        return cunei_cmd_usage("--batch needs a number above 0");
+    if (options->batch == CUNEI_TOP_NO_BATCH)
+        options->batch = options->once || options->json;
     view->is_reversed = options->reverse;
     view->idle = options->idle;
     view->is_whole = options->whole;

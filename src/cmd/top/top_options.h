@@ -12,7 +12,7 @@
 
 struct cunei_top_options {
     uint64_t interval_ns;
-    uint64_t batch; /* samples to print; 0: a screen */
+    uint64_t batch; /* samples to print; 0, once settled: a screen */
     uint64_t limit; /* rows of a table that is printed; 0: all */
     const char *sort, *columns, *search;
     int group; /* enum cunei_top_group */
@@ -22,6 +22,9 @@ struct cunei_top_options {
     double speed;                          /* of a replay; once settled */
     struct cunei_record_options recording; /* of a program that is run */
 };
+
+/* Before the command line is parsed: no --batch was typed. */
+#define CUNEI_TOP_NO_BATCH UINT64_MAX
 
 extern const struct cunei_option cunei_top_option_rows[];
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/function_numbers.h"
+#include "analysis/waiting.h"
 #include "base/pattern.h"
 #include "export/export.h"
 #include "export/selection.h"
@@ -66,8 +67,8 @@ static int put_functions(struct cunei_html *html)
     static const struct cunei_analysis_function none = {0};
     const struct cunei_analysis *analysis = &html->analysis;
     struct cunei_buffer *out = &html->page.text;
-    struct cunei_patterns project = {0};
-    int rc = cunei_patterns_add(&project, true, "in-project:", NULL, 0);
+    struct cunei_patterns project = {.project = cunei_analysis_project(analysis)};
+    int rc = cunei_patterns_add(&project, true, CUNEI_PATTERN_PROJECT, NULL, 0);
 
     cunei_buffer_append_text(out, ",\n\"functions\":[");
     for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
@@ -111,22 +112,10 @@ static void put_facts(struct cunei_buffer *text, const struct cunei_html *html)
     }
 }
 
-/* The time of all threads together. */
-static uint64_t threads_ns(const struct cunei_analysis *analysis)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < analysis->thread_count; i++) {
-        const struct cunei_analysis_thread *thread = &analysis->threads[i];
-        sum +=
-            thread->end_ns > thread->begin_ns ? thread->end_ns - thread->begin_ns : 0;
-    }
-    return sum;
-}
-
 static void put_head(struct cunei_html *html)
 {
     const struct cunei_analysis *analysis = &html->analysis;
+    const struct cunei_waiting waiting = cunei_waiting_of(analysis, false);
     const struct cunei_process *first =
         analysis->process_count > 0 ? &analysis->processes[0].process->description
                                     : NULL;
@@ -148,10 +137,11 @@ static void put_head(struct cunei_html *html)
     cunei_page_text(out, directory, strlen(directory));
     cunei_buffer_format(out,
                         ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
-                        ",\"threads_ns\":%" PRIu64 ",\"hidden_ns\":%" PRIu64,
+                        ",\"threads_ns\":%" PRIu64 ",\"working_ns\":%" PRIu64
+                        ",\"hidden_ns\":%" PRIu64,
                         cunei_export_since(html->export, analysis->begin_ns),
-                        cunei_analysis_duration_ns(analysis), threads_ns(analysis),
-                        html->hidden_ns);
+                        cunei_analysis_duration_ns(analysis), waiting.threads_ns,
+                        waiting.base_ns, html->hidden_ns);
     cunei_buffer_fini(&text);
 }
 

@@ -95,12 +95,13 @@ static bool may_have_source(const struct wanted *item)
 static int collect(struct sources *sources)
 {
     const struct cunei_analysis *analysis = &sources->html->analysis;
-    struct cunei_patterns project = {0};
+    struct cunei_patterns project = {.project = cunei_analysis_project(analysis)};
 
     sources->items =
         calloc((size_t)analysis->functions.count + 1, sizeof(*sources->items));
-    int rc = sources->items ? cunei_patterns_add(&project, true, "in-project:", NULL, 0)
-                            : -ENOMEM;
+    int rc = sources->items
+                 ? cunei_patterns_add(&project, true, CUNEI_PATTERN_PROJECT, NULL, 0)
+                 : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
         const struct cunei_function *function = &analysis->functions.items[i];
         struct wanted *item = &sources->items[sources->count];

@@ -34,8 +34,11 @@ static const struct name names[] = {
     {"concurrent.futures._base", "wait"},
     {"concurrent.futures.thread", "_worker"},
     {"gunicorn.arbiter", "Arbiter.sleep"},
+    {"gunicorn.arbiter", "Arbiter.spawn_workers"}, /* it sleeps between two workers */
     {"gunicorn.arbiter", "Arbiter.stop"},
     {"gunicorn.arbiter", "Arbiter.wait_for_signals"},
+    {"gunicorn.http.unreader", "SocketUnreader.chunk"},
+    {"gunicorn.util", "close_graceful"}, /* until the client has closed as well */
     {"gunicorn.workers.base", "Worker.handle_quit"},
     {"gunicorn.workers.sync", "SyncWorker.wait"},
     {"multiprocessing.connection", "Connection._poll"},
@@ -49,6 +52,7 @@ static const struct name names[] = {
     {"multiprocessing.popen_fork", "Popen.wait"},
     {"multiprocessing.queues", "Queue.get"},
     {"multiprocessing.queues", "SimpleQueue.get"},
+    {"multiprocessing.resource_tracker", "main"}, /* for lines in a pipe */
     {"multiprocessing.synchronize", "Barrier.wait"},
     {"multiprocessing.synchronize", "Condition.wait"},
     {"multiprocessing.synchronize", "Condition.wait_for"},
@@ -81,6 +85,7 @@ static const struct name names[] = {
     {"socket", "SocketIO.readinto"},
     {"socket", "create_connection"},
     {"socket", "socket.accept"},
+    {"ssl", "SSLSocket.do_handshake"},
     {"ssl", "SSLSocket.read"},
     {"subprocess", "Popen._communicate"},
     {"subprocess", "Popen._try_wait"},
@@ -98,6 +103,9 @@ static const struct name names[] = {
     {"threading", "_RLock.acquire"},
     {"threading", "_shutdown"},
     {"time", "sleep"},
+    {"urllib3.util.connection", "create_connection"},
+    {"urllib3.util.wait", "poll_wait_for_socket"},
+    {"urllib3.util.wait", "select_wait_for_socket"},
     {"zmq.sugar", "device"},
     {"zmq.sugar.poll", "Poller.poll"},
 };

@@ -8,7 +8,14 @@
 #include "text/terminal_text.h"
 #include "top/draw/draw_parts.h"
 
-#define TAB_ROW (CUNEI_TOP_HEADER_ROWS)
+#define TAB_ROW       (CUNEI_TOP_HEADER_ROWS)
+#define TAB_WIDTH_MAX 32
+/* Screens this wide have room for the names of all panes, and for spaces between. */
+#define TABS_CLOSE 74
+#define TABS_WIDE  90
+/* Of a message: its bytes, and the rows that it may take. */
+#define MESSAGE_MAX      256
+#define MESSAGE_ROWS_MAX 6
 
 static const char *const pane_names[] = {
     [CUNEI_TOP_PANE_FUNCTIONS] = "Functions",
@@ -40,27 +47,29 @@ static unsigned pane_count(const struct cunei_top_model *model)
     return CUNEI_TOP_PANE_COUNT - !model->view.has_output;
 }
 
-/* " 1 Functions  2 Tree …"; without the numbers where it is narrow. */
-static int tab_width(const struct cunei_grid *grid, unsigned pane)
+/* " 1 Functions  2 Tree …", " 1Functions 2Tree …" or " 1 2Tree 3 …", by width.  Returns
+ * the width of the tab. */
+static int format_tab(const struct cunei_top_model *model,
+                      const struct cunei_grid *grid, unsigned pane,
+                      char text[TAB_WIDTH_MAX])
 {
-    bool has_numbers = grid->column_count >= 90;
+    bool has_name = grid->column_count >= TABS_CLOSE || pane == model->view.pane;
+    bool has_spaces = grid->column_count >= TABS_WIDE;
+    const char *name = has_name ? pane_names[pane] : "";
 
-    return (int)strlen(pane_names[pane]) + 2 + (has_numbers ? 2 : 0);
+    return has_spaces ? snprintf(text, TAB_WIDTH_MAX, " %u %s ", pane + 1, name)
+                      : snprintf(text, TAB_WIDTH_MAX, " %u%s", pane + 1, name);
 }
 
 static void draw_tabs(const struct cunei_top_model *model, struct cunei_grid *grid)
 {
-    bool has_numbers = grid->column_count >= 90;
     int column = 0;
 
     cunei_grid_fill(grid, TAB_ROW, CUNEI_TOP_INK_TAB);
     for (unsigned i = 0; i < pane_count(model); i++) {
         bool is_open = i == (unsigned)model->view.pane;
-        char text[32];
-        if (has_numbers)
-            (void)snprintf(text, sizeof(text), " %u %s ", i + 1, pane_names[i]);
-        else
-            (void)snprintf(text, sizeof(text), " %s ", pane_names[i]);
+        char text[TAB_WIDTH_MAX];
+        (void)format_tab(model, grid, i, text);
         column +=
             cunei_grid_put(grid, TAB_ROW, column, grid->column_count - column,
                            is_open ? CUNEI_TOP_INK_TAB_OPEN : CUNEI_TOP_INK_TAB, text);
@@ -115,7 +124,53 @@ static void draw_prompt(const struct cunei_top_view *view, struct cunei_grid *gr
     typed = cunei_terminal_tail(typed, (size_t)(grid->column_count - column - 2));
     column += cunei_grid_put(grid, row, column, grid->column_count - column,
                              CUNEI_TOP_INK_STRONG, typed);
-    (void)cunei_grid_put(grid, row, column, 1, CUNEI_TOP_INK_STRONG, "█");
+    column += cunei_grid_put(grid, row, column, 1, CUNEI_TOP_INK_STRONG, "█") + 2;
+    (void)cunei_grid_put(grid, row, column, grid->column_count - column,
+                         CUNEI_TOP_INK_WARM, view->message);
+}
+
+/* How much of a text fits on a row of that width, up to the end of a word. */
+static size_t count_fitting(const char *text, size_t width)
+{
+    char part[MESSAGE_MAX];
+    size_t fitting = 0, size = 0;
+
+    while (text[size]) {
+        size += strspn(text + size, " ");
+        size += strcspn(text + size, " ");
+        (void)snprintf(part, sizeof(part), "%.*s", (int)size, text);
+        if (cunei_terminal_width(part) > width)
+            break;
+        fitting = size;
+    }
+    return fitting > 0 ? fitting : size;
+}
+
+static void draw_line(struct cunei_grid *grid, int row, const char *text, size_t size)
+{
+    char line[MESSAGE_MAX];
+
+    (void)snprintf(line, sizeof(line), "%.*s", (int)size, text);
+    for (int column = 0; column < grid->column_count; column++)
+        (void)cunei_grid_put(grid, row, column, 1, CUNEI_TOP_INK_PLAIN, " ");
+    (void)cunei_grid_put(grid, row, 1, grid->column_count, CUNEI_TOP_INK_WARM, line);
+}
+
+/* In the last row, and in those above if it takes more. */
+static void draw_message(const char *text, struct cunei_grid *grid)
+{
+    const char *lines[MESSAGE_ROWS_MAX + 1];
+    int count = 0;
+
+    for (const char *at = text + strspn(text, " "); *at && count < MESSAGE_ROWS_MAX;) {
+        lines[count++] = at;
+        at += count_fitting(at, (size_t)grid->column_count - 2);
+        at += strspn(at, " ");
+        lines[count] = at;
+    }
+    for (int i = 0; i < count; i++)
+        draw_line(grid, grid->row_count - count + i, lines[i],
+                  (size_t)(lines[i + 1] - lines[i]));
 }
 
 static void draw_foot(const struct cunei_top_model *model, struct cunei_grid *grid)
@@ -126,8 +181,7 @@ static void draw_foot(const struct cunei_top_model *model, struct cunei_grid *gr
     if (view->prompt != CUNEI_TOP_PROMPT_NONE)
         draw_prompt(view, grid, row);
     else if (view->message[0])
-        (void)cunei_grid_put(grid, row, 1, grid->column_count, CUNEI_TOP_INK_WARM,
-                             view->message);
+        draw_message(view->message, grid);
     else
         draw_keys(grid, row);
 }
@@ -144,6 +198,7 @@ int cunei_top_draw_rows(struct cunei_top_model *model, struct cunei_top_table *t
     table->row_count = rows->count;
     table->first = cursor->first;
     table->selected = model->is_plain ? UINT32_MAX : cursor->row;
+    model->first_row = area.row + 1;
     int rc = cunei_top_table_draw(table, grid, area.row, area.height);
     if (rc == 0 && rows->count == 0)
         (void)cunei_grid_put(grid, area.row + 1, 1, grid->column_count,
@@ -202,8 +257,9 @@ int cunei_top_draw(struct cunei_top_model *model, struct cunei_grid *grid)
     }
     cunei_top_draw_header(model, grid);
     draw_tabs(model, grid);
+    rc = draw_pane(model, grid, pane_area(grid));
     draw_foot(model, grid);
-    return draw_pane(model, grid, pane_area(grid));
+    return rc;
 }
 
 int cunei_top_draw_plain(struct cunei_top_model *model, struct cunei_grid *grid,
@@ -253,7 +309,8 @@ static enum cunei_top_place find_tab(const struct cunei_top_model *model,
                                      uint32_t *index)
 {
     for (unsigned i = 0; i < pane_count(model); i++) {
-        column -= tab_width(grid, i);
+        char text[TAB_WIDTH_MAX];
+        column -= format_tab(model, grid, i, text);
         *index = i;
         if (column < 0)
             return CUNEI_TOP_PLACE_TAB;
@@ -296,10 +353,12 @@ enum cunei_top_place cunei_top_draw_find(const struct cunei_top_model *model,
         return find_tab(model, grid, column, index);
     if (row == grid->row_count - 1 && view->prompt == CUNEI_TOP_PROMPT_NONE)
         return find_key(grid, column, index);
-    if (view->overlay != CUNEI_TOP_OVERLAY_NONE || row < area.row)
+    if (view->overlay == CUNEI_TOP_OVERLAY_HELP || row < area.row)
         return CUNEI_TOP_PLACE_NOTHING;
-    if (row == area.row && view->pane == CUNEI_TOP_PANE_FUNCTIONS)
+    if (row == area.row && view->overlay == CUNEI_TOP_OVERLAY_NONE &&
+        view->pane == CUNEI_TOP_PANE_FUNCTIONS)
         return find_head(model, column, index);
-    *index = (uint32_t)(row - area.row - 1);
-    return row > area.row ? CUNEI_TOP_PLACE_ROW : CUNEI_TOP_PLACE_NOTHING;
+    *index = (uint32_t)(row - model->first_row);
+    return row > area.row && row >= model->first_row ? CUNEI_TOP_PLACE_ROW
+                                                     : CUNEI_TOP_PLACE_NOTHING;
 }

@@ -14,6 +14,8 @@
 #define GRAPH_HEIGHT_MAX 8
 #define BUCKETS_MAX      64u
 #define AXIS_WIDTH       9
+/* The top of the axis at least: 0.1 %, the smallest share that is not printed as 0. */
+#define SHARE_MIN (1.0 / 1000)
 
 /* What is shown: the numbers of one function. */
 struct detail {
@@ -143,7 +145,7 @@ static int draw_history(const struct detail *detail, struct cunei_grid *grid, in
     uint32_t count = history->point_count;
     int width = grid->column_count - AXIS_WIDTH - 1;
     struct cunei_buffer text = {0};
-    double most = 0;
+    double most = SHARE_MIN;
 
     cunei_buffer_append_text(&text, "self% in the last ");
     cunei_format_duration(&text, (uint64_t)count * 1000000000u);
@@ -161,7 +163,7 @@ static int draw_history(const struct detail *detail, struct cunei_grid *grid, in
     }
     put_axis(grid, row + 1, most);
     put_axis(grid, row + height - 1, 0);
-    for (int i = 0; i < width && most > 0; i++)
+    for (int i = 0; i < width; i++)
         draw_graph_column(grid, row + 1, height - 1, AXIS_WIDTH + width - 1 - i,
                           share_at(history, points, i, width, count) / most);
     return row + height;
@@ -204,6 +206,17 @@ static void draw_bucket(struct cunei_grid *grid, int row, uint32_t power,
     (void)cunei_grid_put(grid, row, 29, grid->column_count - 30, CUNEI_TOP_INK_GRAPH,
                          cunei_buffer_text(&text));
     cunei_buffer_fini(&text);
+}
+
+/* Rows of its histogram, where each has a power of two. */
+static int count_durations(const struct detail *detail)
+{
+    uint64_t counts[BUCKETS_MAX] = {0};
+    uint32_t first;
+
+    uint32_t end =
+        collect_buckets(&detail->entry.sums->facts.histogram, counts, &first);
+    return first < end ? (int)(end - first) : 0;
 }
 
 static int draw_durations(const struct detail *detail, struct cunei_grid *grid, int row,
@@ -339,10 +352,10 @@ static void put(const void *context, uint32_t row, size_t column,
         cunei_buffer_append_text(text, model->known.names[item->function].place);
 }
 
-static int draw_neighbours(const struct detail *detail, struct cunei_grid *grid,
+static int draw_neighbours(struct neighbours *found, struct cunei_grid *grid,
                            struct cunei_top_area area)
 {
-    struct neighbours found = {.detail = detail};
+    struct cunei_top_model *model = found->detail->model;
     struct cunei_top_table table = {
         .columns = {[NEXT_KIND] = {.head = "", .width = 9, .is_text = true},
                     [NEXT_TOTAL_SHARE] = {.head = "share%", .rank = 1, .width = 7},
@@ -360,33 +373,60 @@ static int draw_neighbours(const struct detail *detail, struct cunei_grid *grid,
         .column_count = 7,
         .sorted = -1,
         .put = put,
-        .context = &found,
+        .context = found,
     };
+    int rc = 0;
 
-    int rc = find_neighbours(&found);
-    for (uint32_t i = 0; rc == 0 && i < found.count; i++)
-        rc = cunei_top_rows_add(&detail->model->rows,
-                                (uint64_t)found.items[i].is_callee << 32 |
-                                    found.items[i].function,
-                                found.items[i].function, i, 0);
-    if (rc == 0)
-        rc = cunei_top_draw_rows(detail->model, &table, grid, area,
-                                 "No caller or callee was recorded.");
-    free(found.items);
-    return rc;
+    for (uint32_t i = 0; rc == 0 && i < found->count; i++)
+        rc = cunei_top_rows_add(&model->rows,
+                                (uint64_t)found->items[i].is_callee << 32 |
+                                    found->items[i].function,
+                                found->items[i].function, i, 0);
+    return rc < 0 ? rc
+                  : cunei_top_draw_rows(model, &table, grid, area,
+                                        "No caller or callee was recorded.");
+}
+
+static int least(int one, int other)
+{
+    return one < other ? one : other;
+}
+
+/* Rows of the graph and of the histogram: a third of the screen each, with their heads,
+ * and what the callers and callees leave free. */
+static void share_rows(const struct detail *detail, int room, int neighbours,
+                       int *graph, int *buckets)
+{
+    int part = room / 3;
+    int wanted = count_durations(detail);
+
+    *graph = least(part, GRAPH_HEIGHT_MAX);
+    *buckets = least(part > 1 ? part - 1 : 0, wanted);
+    int left = room - *graph - 1 - *buckets - 1 - (neighbours > 0 ? neighbours : 1);
+    if (left > 0) {
+        int more = least(left, wanted - *buckets);
+        *buckets += more;
+        *graph = least(*graph + left - more, GRAPH_HEIGHT_MAX);
+    }
 }
 
 int cunei_top_draw_detail(struct cunei_top_model *model, struct cunei_grid *grid,
                           struct cunei_top_area area)
 {
     const struct detail detail = detail_of(model);
+    struct neighbours found = {.detail = &detail};
     int end = area.row + area.height;
+    int graph, buckets;
+
+    int rc = find_neighbours(&found);
+    if (rc < 0)
+        return rc;
     int row = draw_names(&detail, grid, area.row);
     row = draw_numbers(&detail, grid, row, end);
-    int part = (end - row) / 3;
-
-    row = draw_history(&detail, grid, row,
-                       part > GRAPH_HEIGHT_MAX ? GRAPH_HEIGHT_MAX : part);
-    row = draw_durations(&detail, grid, row, part > 1 ? part - 1 : 0);
-    return draw_neighbours(&detail, grid, (struct cunei_top_area){row, end - row});
+    share_rows(&detail, end - row, (int)found.count, &graph, &buckets);
+    row = draw_history(&detail, grid, row, graph);
+    row = draw_durations(&detail, grid, row, buckets);
+    rc = draw_neighbours(&found, grid, (struct cunei_top_area){row, end - row});
+    free(found.items);
+    return rc;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The pane of exceptions. */
+#include <string.h>
+
 #include "base/buffer.h"
 #include "text/format.h"
 #include "top/draw/draw_parts.h"
@@ -36,6 +38,21 @@ enum {
     RAISE_LINE
 };
 
+/* "app.py:12": the file of the function, and the line that raised. */
+static void put_line(const struct cunei_top_model *model, struct cunei_buffer *text,
+                     const struct cunei_top_raise *raise)
+{
+    const char *place = raise->function < model->known.functions.count
+                            ? model->known.names[raise->function].place
+                            : "";
+    const char *colon = strrchr(place, ':');
+
+    if (colon)
+        cunei_buffer_append(text, place, (size_t)(colon - place));
+    if (raise->line > 0)
+        cunei_buffer_format(text, ":%u", raise->line);
+}
+
 static void put_raise(const void *context, uint32_t row, size_t column,
                       struct cunei_buffer *text, enum cunei_top_ink *ink)
 {
@@ -44,6 +61,7 @@ static void put_raise(const void *context, uint32_t row, size_t column,
     const struct cunei_top_raise *raise = &model->now.raises[item];
 
     *ink = column == RAISE_TYPE                                ? CUNEI_TOP_INK_STRONG
+           : column == RAISE_LINE                              ? CUNEI_TOP_INK_DIM
            : column == RAISE_UNHANDLED && raise->unhandled > 0 ? CUNEI_TOP_INK_BAD
                                                                : CUNEI_TOP_INK_PLAIN;
     if (column == RAISE_RATE)
@@ -61,8 +79,8 @@ static void put_raise(const void *context, uint32_t row, size_t column,
             text, raise->function == UINT32_MAX
                       ? "code that is not recorded"
                       : cunei_top_known_name(&model->known, raise->function));
-    else if (raise->line > 0)
-        cunei_buffer_format(text, "%u", raise->line);
+    else
+        put_line(model, text, raise);
 }
 
 int cunei_top_draw_exceptions(struct cunei_top_model *model, struct cunei_grid *grid,
@@ -71,13 +89,17 @@ int cunei_top_draw_exceptions(struct cunei_top_model *model, struct cunei_grid *
     struct cunei_top_table table = {
         .columns = {[RAISE_RATE] = {.head = "raised/s", .width = 8},
                     [RAISE_COUNT] = {.head = "raised", .width = 7},
-                    [RAISE_CAUGHT] = {.head = "caught", .rank = 2, .width = 7},
+                    [RAISE_CAUGHT] = {.head = "caught", .rank = 3, .width = 7},
                     [RAISE_UNHANDLED] = {.head = "unhandled", .rank = 1},
                     [RAISE_TYPE] = {.head = "exception", .width = 14, .is_text = true},
                     [RAISE_FUNCTION] = {.head = "raised in",
                                         .width = 16,
                                         .is_text = true},
-                    [RAISE_LINE] = {.head = "line"}},
+                    [RAISE_LINE] = {.head = "file:line",
+                                    .rank = 2,
+                                    .width = 12,
+                                    .is_text = true,
+                                    .is_path = true}},
         .column_count = 7,
         .sorted = RAISE_RATE,
         .put = put_raise,

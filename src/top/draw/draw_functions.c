@@ -64,6 +64,20 @@ static void put(const void *context, uint32_t row, size_t column,
     *ink = ink_of(model, entry, shown->columns[column]);
 }
 
+/* A row is a group, whose name says where it is. */
+static bool shows_groups(const struct cunei_top_view *view)
+{
+    return view->group && !view->within;
+}
+
+static const char *head_of(const struct cunei_top_view *view,
+                           const struct cunei_top_column *column)
+{
+    return shows_groups(view) && strcmp(column->word, "function") == 0
+               ? cunei_top_group_words[view->group]
+               : column->head;
+}
+
 static void add_columns(struct cunei_top_table *table, struct shown *shown)
 {
     const struct cunei_top_view *view = &shown->model->view;
@@ -71,18 +85,20 @@ static void add_columns(struct cunei_top_table *table, struct shown *shown)
     for (size_t i = 0; i < cunei_top_column_count; i++) {
         int column = view->columns[i];
         const struct cunei_top_column *described = &cunei_top_columns[column];
-        if (!view->is_column_shown[column])
+        bool is_place = strcmp(described->word, "place") == 0;
+        if (!view->is_column_shown[column] || (is_place && shows_groups(view)))
             continue;
         if (column == view->sort)
             table->sorted = (int)table->column_count;
         shown->columns[table->column_count] = column;
         table->columns[table->column_count++] = (struct cunei_top_table_column){
-            .head = described->head,
+            .head = head_of(view, described),
             /* What it is sorted by is the last to go. */
             .rank = column == view->sort ? 0 : described->rank,
             .width = described->width,
             .is_text = described->is_text,
-            .is_path = strcmp(described->word, "place") == 0,
+            .is_path = is_place || (shows_groups(view) && described->rank == 0 &&
+                                    view->group == CUNEI_TOP_GROUP_FILE),
         };
     }
 }
@@ -118,7 +134,7 @@ int cunei_top_draw_functions(struct cunei_top_model *model, struct cunei_grid *g
     for (uint32_t i = 0; rc == 0 && i < model->list.count; i++)
         rc = cunei_top_rows_add(
             rows, model->list.entries[i].key,
-            model->view.group ? UINT32_MAX : model->list.entries[i].key, i, 0);
+            shows_groups(&model->view) ? UINT32_MAX : model->list.entries[i].key, i, 0);
     if (rc < 0)
         return rc;
     add_columns(&table, &shown);

@@ -256,10 +256,15 @@ static void put_waiting(struct line *line, const struct cunei_top_model *model,
     put_figure(line, "waiting", CUNEI_TOP_INK_STRONG, text);
 }
 
-static void put_view(struct line *line, const struct cunei_top_view *view,
+static void put_view(struct line *line, const struct cunei_top_model *model,
                      struct cunei_buffer *text)
 {
-    if (view->group) {
+    const struct cunei_top_view *view = &model->view;
+
+    if (view->group && view->within) {
+        cunei_buffer_append_text(text, model->list.groups.items[view->within - 1].text);
+        put_figure(line, cunei_top_group_words[view->group], CUNEI_TOP_INK_WARM, text);
+    } else if (view->group) {
         cunei_buffer_append_text(text, cunei_top_group_words[view->group]);
         put_figure(line, "grouped by", CUNEI_TOP_INK_WARM, text);
     }
@@ -292,7 +297,7 @@ static void draw_population(const struct cunei_top_model *model,
         cunei_format_count(&text, sums->whole.damage_count);
         put_figure(&line, "damaged parts skipped", CUNEI_TOP_INK_BAD, &text);
     }
-    put_view(&line, &model->view, &text);
+    put_view(&line, model, &text);
     cunei_buffer_fini(&text);
 }
 

@@ -67,6 +67,8 @@ void cunei_top_draw_menu(struct cunei_top_model *model, struct cunei_grid *grid,
     int room = area.height - 1;
     int first = view->menu_row >= room ? view->menu_row - room + 1 : 0;
 
+    model->first_row = area.row + 1 - first;
+
     cunei_grid_fill(grid, area.row, CUNEI_TOP_INK_HEAD);
     (void)cunei_grid_put(grid, area.row, 1, grid->column_count, CUNEI_TOP_INK_HEAD,
                          view->overlay == CUNEI_TOP_OVERLAY_SORT
@@ -113,6 +115,7 @@ int cunei_top_draw_output(struct cunei_top_model *model, struct cunei_grid *grid
     struct cunei_buffer text = {0};
     uint32_t room = area.height > 1 ? (uint32_t)area.height - 1 : 0;
 
+    model->first_row = area.row + 1;
     cunei_top_output_text(&model->output, &text);
     int rc = add_lines(rows, cunei_buffer_text(&text), grid->column_count - 2);
     /* Unless the user has moved, the end is shown: where the newest lines are. */

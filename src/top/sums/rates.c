@@ -52,7 +52,7 @@ static double cost_of(const struct cunei_top_rates *rates,
     return cunei_overhead_cost_ns(&overhead, CUNEI_OVERHEAD_USUAL, run_ns);
 }
 
-/* As report/waiting.h: time in no function is not work, unless some were left out. */
+/* As analysis/waiting.h: time in no function is not work, unless some were left out. */
 static uint64_t work_of(const struct cunei_top_rates *rates,
                         const struct cunei_top_sums *before,
                         const struct cunei_top_sums *now)

@@ -174,3 +174,19 @@ int cunei_top_groups_make(struct cunei_top_list *list, enum cunei_top_group grou
     free(rows);
     return rc;
 }
+
+int cunei_top_groups_select(struct cunei_top_list *list, enum cunei_top_group group,
+                            uint32_t key, const struct cunei_top_known *known)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        int64_t number = find_group(list, known, list->entries[i].key, group);
+        if (number < 0)
+            return -ENOMEM;
+        if (number == key)
+            list->entries[count++] = list->entries[i];
+    }
+    list->count = count;
+    return 0;
+}

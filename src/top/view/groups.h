@@ -15,6 +15,9 @@ int cunei_top_groups_make(struct cunei_top_list *list, enum cunei_top_group grou
                           const struct cunei_top_known *known,
                           const struct cunei_top_sums *before,
                           const struct cunei_top_sums *sums);
+/* Keep the entries that are functions of the group with that key.  -ENOMEM. */
+int cunei_top_groups_select(struct cunei_top_list *list, enum cunei_top_group group,
+                            uint32_t key, const struct cunei_top_known *known);
 void cunei_top_groups_fini(struct cunei_top_list *list);
 
 #endif

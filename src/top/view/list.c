@@ -191,7 +191,9 @@ int cunei_top_list_make(struct cunei_top_list *list, const struct cunei_top_wish
     list->count = list->all = 0;
     for (uint32_t i = 0; rc == 0 && i < sums->function_count; i++)
         rc = add_function(list, wish, known, sums, rates, i);
-    if (rc == 0 && wish->group != CUNEI_TOP_GROUP_NONE)
+    if (rc == 0 && wish->group != CUNEI_TOP_GROUP_NONE && wish->within)
+        rc = cunei_top_groups_select(list, wish->group, wish->within - 1, known);
+    else if (rc == 0 && wish->group != CUNEI_TOP_GROUP_NONE)
         rc = cunei_top_groups_make(list, wish->group, known, before, sums);
     return rc == 0 ? sort(list, wish, rates) : rc;
 }

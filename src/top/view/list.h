@@ -28,6 +28,7 @@ struct cunei_top_wish {
     bool idle;          /* also functions that only wait */
     const char *filter; /* a part of a name or place, whatever its case; "": all */
     enum cunei_top_group group;
+    uint32_t within; /* only functions of this group, plus one; 0: the groups */
     /* The frozen order: these keys come first, in this order; NULL: none. */
     const uint32_t *frozen;
     uint32_t frozen_count;

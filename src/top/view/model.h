@@ -48,6 +48,7 @@ struct cunei_top_model {
     char state[120]; /* replaces that of the processes, if it is not empty */
     bool has_ended;  /* nothing more comes */
     bool is_plain;   /* drawn for a file: nothing is selected */
+    int first_row;   /* of the screen: where the rows of what is shown begin */
     /* Where the heads of the functions' columns were drawn last, for the mouse. */
     struct {
         int place, width;

@@ -113,6 +113,31 @@ int cunei_top_view_freeze(struct cunei_top_view *view,
     return 0;
 }
 
+void cunei_top_view_unfreeze(struct cunei_top_view *view)
+{
+    view->is_frozen = false;
+    free(view->frozen);
+    view->frozen = NULL;
+    view->frozen_count = 0;
+}
+
+void cunei_top_view_enter_group(struct cunei_top_view *view)
+{
+    struct cunei_top_cursor *cursor = &view->cursors[CUNEI_TOP_PANE_FUNCTIONS];
+
+    view->within = (uint32_t)view->keys[cursor->row] + 1;
+    *cursor = (struct cunei_top_cursor){0};
+    cunei_top_view_unfreeze(view);
+}
+
+void cunei_top_view_leave_group(struct cunei_top_view *view)
+{
+    view->cursors[CUNEI_TOP_PANE_FUNCTIONS] =
+        (struct cunei_top_cursor){.key = view->within - 1, .is_set = true};
+    view->within = 0;
+    cunei_top_view_unfreeze(view);
+}
+
 static bool is_found(const struct cunei_top_view *view,
                      const struct cunei_top_entry *entry)
 {
@@ -183,6 +208,7 @@ struct cunei_top_wish cunei_top_view_wish(const struct cunei_top_view *view)
         .idle = view->idle,
         .filter = view->filter,
         .group = view->group,
+        .within = view->within,
         .frozen = view->is_frozen ? view->frozen : NULL,
         .frozen_count = view->frozen_count,
     };

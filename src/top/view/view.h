@@ -114,6 +114,7 @@ struct cunei_top_view {
     bool is_whole;  /* rates since the begin instead of those of the last interval */
     bool idle;      /* also functions that only wait */
     enum cunei_top_group group;
+    uint32_t within; /* the group whose functions are shown, plus one; 0: groups */
     char filter[CUNEI_TOP_FILTER_MAX + 1];
     char search[CUNEI_TOP_FILTER_MAX + 1];
     struct cunei_top_cursor cursors[CUNEI_TOP_PANE_COUNT];
@@ -171,6 +172,13 @@ void cunei_top_view_see(struct cunei_top_view *view, const uint64_t *keys,
 /* Keep the order that the list has now.  -ENOMEM. */
 int cunei_top_view_freeze(struct cunei_top_view *view,
                           const struct cunei_top_list *list);
+
+/* Rows are in the order of their values again. */
+void cunei_top_view_unfreeze(struct cunei_top_view *view);
+
+/* Show the functions of the selected group; show the groups again. */
+void cunei_top_view_enter_group(struct cunei_top_view *view);
+void cunei_top_view_leave_group(struct cunei_top_view *view);
 
 /* Move the selection to the next row that matches the search; -ENOENT: none does. */
 int cunei_top_view_search(struct cunei_top_view *view,

@@ -72,7 +72,7 @@ static enum cunei_top_action go_home(struct cunei_top_view *view)
 
 static enum cunei_top_action go_end(struct cunei_top_view *view)
 {
-    set_row(view, (int64_t)view->key_count - 1);
+    move(view, INT32_MAX);
     return CUNEI_TOP_ACTION_NONE;
 }
 
@@ -117,16 +117,26 @@ static void push_detail(struct cunei_top_view *view, uint32_t function)
     view->detail_cursor = (struct cunei_top_cursor){0};
 }
 
+static bool shows_groups(const struct cunei_top_view *view)
+{
+    return view->pane == CUNEI_TOP_PANE_FUNCTIONS && view->group && !view->within &&
+           view->overlay == CUNEI_TOP_OVERLAY_NONE;
+}
+
 static enum cunei_top_action open_row(struct cunei_top_view *view)
 {
     const struct cunei_top_cursor *cursor = cunei_top_view_cursor(view);
 
-    if (cursor->row < view->key_count && view->functions[cursor->row] != UINT32_MAX)
+    if (cursor->row >= view->key_count)
+        return CUNEI_TOP_ACTION_NONE;
+    if (view->functions[cursor->row] != UINT32_MAX)
         push_detail(view, view->functions[cursor->row]);
+    else if (shows_groups(view))
+        cunei_top_view_enter_group(view);
     return CUNEI_TOP_ACTION_NONE;
 }
 
-/* One step back: out of a detail, a menu, a filter, a pane. */
+/* One step back: out of a detail, a menu, a pane, a group, a filter. */
 static enum cunei_top_action go_back(struct cunei_top_view *view)
 {
     if (view->overlay == CUNEI_TOP_OVERLAY_DETAIL && view->detail_count > 1) {
@@ -137,6 +147,8 @@ static enum cunei_top_action go_back(struct cunei_top_view *view)
         view->detail_count = 0;
     } else if (view->pane != CUNEI_TOP_PANE_FUNCTIONS)
         cunei_top_view_show(view, CUNEI_TOP_PANE_FUNCTIONS);
+    else if (view->within)
+        cunei_top_view_leave_group(view);
     else
         view->filter[0] = '\0';
     return CUNEI_TOP_ACTION_NONE;
@@ -233,10 +245,10 @@ static enum cunei_top_action sort_by_calls(struct cunei_top_view *view)
 
 static enum cunei_top_action freeze(struct cunei_top_view *view)
 {
-    view->is_frozen = !view->is_frozen;
-    free(view->frozen);
-    view->frozen = NULL;
-    view->frozen_count = 0;
+    bool was_frozen = view->is_frozen;
+
+    cunei_top_view_unfreeze(view);
+    view->is_frozen = !was_frozen;
     return CUNEI_TOP_ACTION_NONE;
 }
 
@@ -261,9 +273,9 @@ static enum cunei_top_action toggle_idle(struct cunei_top_view *view)
 static enum cunei_top_action next_group(struct cunei_top_view *view)
 {
     view->group = (enum cunei_top_group)((view->group + 1u) % CUNEI_TOP_GROUP_COUNT);
+    view->within = 0;
     view->cursors[CUNEI_TOP_PANE_FUNCTIONS] = (struct cunei_top_cursor){0};
-    if (view->is_frozen)
-        (void)freeze(view);
+    cunei_top_view_unfreeze(view);
     cunei_top_view_show(view, CUNEI_TOP_PANE_FUNCTIONS);
     return CUNEI_TOP_ACTION_NONE;
 }
@@ -294,8 +306,10 @@ static enum cunei_top_action snapshot(struct cunei_top_view *view)
     return CUNEI_TOP_ACTION_SNAPSHOT;
 }
 
-static enum cunei_top_action export(struct cunei_top_view *view) {
-    (void)view; return CUNEI_TOP_ACTION_EXPORT;
+static enum cunei_top_action export_page(struct cunei_top_view *view)
+{
+    (void)view;
+    return CUNEI_TOP_ACTION_EXPORT;
 }
 
 static enum cunei_top_action redraw(struct cunei_top_view *view)
@@ -326,7 +340,7 @@ static const struct binding {
     {{CUNEI_TOP_KEY_END, 'G'}, "End G", "last row", go_end},
     {{CUNEI_TOP_KEY_ENTER},
      "Enter",
-     "callers, callees, durations and history of a function",
+     "callers, callees, … of a function; functions of a group",
      open_row},
     {{CUNEI_TOP_KEY_ESCAPE, CUNEI_TOP_KEY_BACKSPACE},
      "Esc Bksp",
@@ -367,7 +381,7 @@ static const struct binding {
      "F9 s",
      "snapshot: save the last seconds as a trace",
      snapshot},
-    {{'e'}, "e", "export the recording so far as a web page", export},
+    {{'e'}, "e", "export the recording so far as a web page", export_page},
     {{'f'}, "f", "freeze the order of rows, values keep changing", freeze},
     {{' ', 'p'}, "Space p", "pause: nothing changes", pause_values},
     {{'i'}, "i", "show functions that only wait, or hide them", toggle_idle},
@@ -427,10 +441,16 @@ static enum cunei_top_action run_help(struct cunei_top_view *view, uint32_t key)
                                       CUNEI_TOP_KEY_DOWN,
                                       CUNEI_TOP_KEY_PAGE_UP,
                                       CUNEI_TOP_KEY_PAGE_DOWN,
+                                      CUNEI_TOP_KEY_CONTROL('b'),
+                                      CUNEI_TOP_KEY_CONTROL('f'),
+                                      CUNEI_TOP_KEY_CONTROL('u'),
+                                      CUNEI_TOP_KEY_CONTROL('d'),
                                       CUNEI_TOP_KEY_HOME,
+                                      CUNEI_TOP_KEY_END,
                                       'j',
                                       'k',
-                                      'g'};
+                                      'g',
+                                      'G'};
 
     for (size_t i = 0; i < sizeof(moving) / sizeof(moving[0]); i++) {
         if (key == moving[i])
@@ -467,6 +487,11 @@ void cunei_top_view_click(struct cunei_top_view *view, uint32_t offset)
     struct cunei_top_cursor *cursor = cunei_top_view_cursor(view);
     uint32_t row = cursor->first + offset;
 
+    if (view->overlay == CUNEI_TOP_OVERLAY_SORT ||
+        view->overlay == CUNEI_TOP_OVERLAY_COLUMNS) {
+        cunei_top_menu_click(view, (int)offset);
+        return;
+    }
     if (row >= view->key_count)
         return;
     if (cursor->is_set && cursor->row == row)

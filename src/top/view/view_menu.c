@@ -58,6 +58,14 @@ void cunei_top_menu_key(struct cunei_top_view *view, uint32_t key)
         view->overlay = CUNEI_TOP_OVERLAY_NONE;
 }
 
+void cunei_top_menu_click(struct cunei_top_view *view, int row)
+{
+    if (row >= (int)cunei_top_column_count)
+        return;
+    view->menu_row = row;
+    choose(view);
+}
+
 static void erase(char *text)
 {
     size_t size = strlen(text);

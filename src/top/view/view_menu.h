@@ -10,6 +10,9 @@ struct cunei_top_view;
 
 void cunei_top_menu_key(struct cunei_top_view *view, uint32_t key);
 
+/* A click on a row chooses it. */
+void cunei_top_menu_click(struct cunei_top_view *view, int row);
+
 /* False: the key means what it always does. */
 bool cunei_top_prompt_key(struct cunei_top_view *view, uint32_t key);
 

@@ -127,9 +127,16 @@ static int copy_live(struct cunei_follow_poll *poll, struct cunei_follow_stream 
         heads++;
         count--;
     }
-    /* It is in the ring, or will be, before the next one is handed out. */
-    if (count > 0 && poll->has_ring && !poll->is_final && is_closed(heads))
-        return 0;
+    if (poll->has_ring && !poll->is_final) {
+        /* Its thread has put it into the ring, or dropped it, before it began the next.
+         */
+        while (count > 1 && is_closed(heads)) {
+            heads++;
+            count--;
+        }
+        if (count > 0 && is_closed(heads))
+            return 0;
+    }
     /* The second one follows when the first one is in the file. */
     if (count > 1 && !poll->is_final)
         count = 1;
@@ -412,13 +419,16 @@ static int hand_words(struct cunei_follow_poll *poll,
 
 /*
  * Whether packets are missing before a live one: those may be on their way to the file,
- * unless the next poll finds the same.
+ * unless the next poll finds the same.  A ring was read later than the live one: what
+ * it does not have then was overwritten, or dropped.
  */
 static bool is_doubtful(const struct cunei_follow_poll *poll,
                         struct cunei_follow_stream *follow, uint64_t sequence)
 {
     uint64_t doubted = follow->doubted;
 
+    if (poll->has_ring)
+        return false;
     follow->doubted = sequence > next_sequence(follow) ? sequence + 1 : 0;
     return follow->doubted != 0 && doubted != sequence + 1 && !poll->is_final;
 }

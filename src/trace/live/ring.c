@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/packet/check.h"
 #include "trace/process/file.h"
@@ -11,7 +12,8 @@
 #include "wire/event.h"
 #include "wire/live.h"
 
-#define TABLE_OFFSET CUNEI_RING_BLOCK_SIZE
+#define TABLE_OFFSET    CUNEI_RING_BLOCK_SIZE
+#define STAT_BLOCK_SIZE 512u /* of st_blocks, on every file system */
 
 static bool check_ring(const struct cunei_ring *head, uint64_t size,
                        const uint8_t uuid[16])
@@ -44,6 +46,33 @@ static bool is_packet(const struct cunei_ring_block *block)
     return cunei_ring_claim_state(block->claim) == CUNEI_RING_WHOLE;
 }
 
+/*
+ * A recorder allocates the whole file, so a packet in a hole is none.  A file of a
+ * megabyte can claim many of them, and reading their zeros would take minutes.
+ */
+static void drop_holes(struct cunei_trace_ring *ring)
+{
+    const uint64_t data = ring->head.data_offset, size = CUNEI_RING_BLOCK_SIZE;
+    const uint64_t count = ring->head.block_count;
+    const int fd = ring->file.fd;
+    uint64_t block = 0;
+
+    if ((uint64_t)ring->file.stat.st_blocks * STAT_BLOCK_SIZE >= ring->file.size)
+        return;
+    while (block < count) {
+        off_t next = lseek(fd, (off_t)(data + block * size), SEEK_DATA);
+        if (next < 0 && errno != ENXIO)
+            return; /* this file system does not know */
+        uint64_t end = next < 0 ? count : ((uint64_t)next - data) / size;
+        for (; block < count && block < end; block++)
+            ring->table[block].claim = 0;
+        off_t hole = next < 0 ? -1 : lseek(fd, next, SEEK_HOLE);
+        if (hole < 0)
+            return;
+        block = ((uint64_t)hole - data + size - 1) / size;
+    }
+}
+
 static int read_table(struct cunei_trace_ring *ring)
 {
     size_t size = (size_t)ring->head.block_count * sizeof(ring->table[0]);
@@ -58,6 +87,7 @@ static int read_table(struct cunei_trace_ring *ring)
     }
     /* Pairs with the release of the claims: whole packets are in their blocks. */
     atomic_thread_fence(memory_order_acquire);
+    drop_holes(ring);
     for (uint64_t i = 0; i < ring->head.block_count; i++) {
         if (is_packet(&ring->table[i]) && ring->table[i].end > ring->last_end)
             ring->last_end = ring->table[i].end;

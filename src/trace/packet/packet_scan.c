@@ -64,6 +64,20 @@ int cunei_trace_scan_next(struct cunei_trace_scan *scan)
     return 1;
 }
 
+int cunei_trace_scan_read(const struct cunei_trace_scan *scan,
+                          struct cunei_packet *packet)
+{
+    size_t size = (size_t)(scan->head.packet_bits / 8);
+
+    int64_t count = cunei_trace_file_read(scan->fd, packet, size, scan->at);
+    if (count < 0)
+        return (int)count;
+    /* The sizes in the head were checked, and nothing may change them now. */
+    return count == (int64_t)size && memcmp(packet, &scan->head, sizeof(*packet)) == 0
+               ? 0
+               : -EBADMSG;
+}
+
 /* Bytes that are read at a time: few at first, for what is wanted is often near. */
 #define FIND_FIRST ((size_t)1 << 10)
 #define FIND_MOST  ((size_t)1 << 16)

@@ -40,6 +40,13 @@ int cunei_trace_scan_open(struct cunei_trace_scan *scan,
  */
 int cunei_trace_scan_next(struct cunei_trace_scan *scan);
 
+/*
+ * Copy the packet of `head`, all of it, to `packet`, which has room for any.  -EBADMSG:
+ * the file has changed since; a recorder does not do that.
+ */
+int cunei_trace_scan_read(const struct cunei_trace_scan *scan,
+                          struct cunei_packet *packet);
+
 /* After -EBADMSG: continue at the next packet. */
 int cunei_trace_scan_pass(struct cunei_trace_scan *scan);
 void cunei_trace_scan_close(struct cunei_trace_scan *scan);

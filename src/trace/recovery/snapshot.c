@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "trace/packet/packet_trim.h"
 #include "trace/process/file.h"
 #include "trace/recovery/clock_correction.h"
+#include "wire/temporary_name.h"
 
 #define PRIVATE_MODE 0700
 
@@ -33,16 +35,33 @@ struct work {
     int folder; /* of the process in it */
     struct cunei_trace_open_options opening;
     struct cunei_trace_process process;
-    uint64_t from;    /* tick: packets that end before it are left out */
-    bool has_packets; /* of the window */
-    uint64_t *packet; /* room for one; owned */
+    uint64_t from;                /* tick: packets that end before it are left out */
+    bool has_packets;             /* of the window */
+    uint64_t *packet;             /* room for one; owned */
+    _Atomic uint64_t *file_bytes; /* of all processes; borrowed */
     struct cunei_trace_live live;
 };
 
 static int cannot_write(struct work *work, int rc, const char *name)
 {
-    return cunei_trace_fail(work->error, rc, "'%s' of the snapshot cannot be written",
+    return cunei_trace_fail(work->error, rc,
+                            rc == -ESTALE
+                                ? "'%s' of the snapshot is not the folder that was "
+                                  "made: another has its place"
+                                : "'%s' of the snapshot cannot be written",
                             name);
+}
+
+/* Count bytes that are written. */
+static int take(struct work *work, uint64_t size)
+{
+    uint64_t max = work->options->max_bytes;
+    uint64_t before =
+        atomic_fetch_add_explicit(work->file_bytes, size, memory_order_relaxed);
+
+    if (max == 0 || before + size <= max)
+        return 0;
+    return cunei_trace_fail(work->error, -E2BIG, "the snapshot would be too large");
 }
 
 static int create(struct work *work, const char *name)
@@ -55,8 +74,11 @@ static int create(struct work *work, const char *name)
 static int write_file(struct work *work, const char *name,
                       const struct cunei_buffer *text)
 {
+    int rc = take(work, text->size);
+    if (rc < 0)
+        return rc;
     int fd = text->failed ? -ENOMEM : create(work, name);
-    int rc = fd < 0 ? fd : cunei_trace_file_write(fd, text->data, text->size, 0);
+    rc = fd < 0 ? fd : cunei_trace_file_write(fd, text->data, text->size, 0);
 
     if (rc == 0 && ftruncate(fd, (off_t)text->size) < 0)
         rc = -errno;
@@ -77,11 +99,14 @@ static int put(struct work *work, struct output *output,
 {
     size_t size = (size_t)(packet->packet_bits / 8);
 
+    int rc = take(work, size);
+    if (rc < 0)
+        return rc;
     if (output->fd < 0)
         output->fd = create(work, output->name);
-    int rc = output->fd < 0
-                 ? output->fd
-                 : cunei_trace_file_write(output->fd, packet, size, output->size);
+    rc = output->fd < 0
+             ? output->fd
+             : cunei_trace_file_write(output->fd, packet, size, output->size);
     if (rc < 0)
         return cannot_write(work, rc, output->name);
     output->size += size;
@@ -110,9 +135,11 @@ static int copy_file(struct work *work, const struct cunei_trace_stream *stream,
             break;
         if (rc == 0 || (is_cut && scan.head.timestamp_end < work->from))
             continue;
-        int64_t count = cunei_trace_file_read(
-            scan.fd, packet, (size_t)(scan.head.packet_bits / 8), scan.at);
-        rc = count < 0 ? (int)count : 0;
+        rc = cunei_trace_scan_read(&scan, packet);
+        if (rc == -EBADMSG) {
+            work->snapshot->damaged++;
+            continue;
+        }
         if (rc == 0 &&
             (!is_cut || cunei_trace_packet_trim(packet, work->process.until)))
             rc = put(work, output, packet);
@@ -155,6 +182,7 @@ static int copy_stream(struct work *work, struct cunei_trace_stream *stream)
     if (stream->is_kept) {
         work->snapshot->bytes += stream->size;
         work->has_packets |= stream->size > 0;
+        rc = take(work, stream->size);
     } else
         rc = copy_file(work, stream, &output);
     for (size_t i = 0; rc == 0 && i < stream->live.count; i++)
@@ -226,6 +254,11 @@ static int write_description(struct work *work)
     description->snapshot_ns = work->snapshot->until_ns;
     description->running = work->process.state == CUNEI_TRACE_RUNNING;
     cunei_process_format(description, &text);
+    for (size_t i = 0; i < work->options->cause_count; i++) {
+        const struct cunei_caused *caused = &work->options->causes[i];
+        if (strcmp(caused->folder, cunei_trace_folder(&work->process)) == 0)
+            cunei_cause_format(&caused->cause, &text);
+    }
     int rc = write_file(work, CUNEI_PROCESS_NAME, &text);
     cunei_buffer_fini(&text);
     return rc;
@@ -282,23 +315,49 @@ static int copy_opened(struct work *work, const char *name)
     return rc;
 }
 
+/* By this file the folder is known for one of ours, if its rest cannot be made.  A
+ * folder that has one is not the one that was made just now. */
+static int mark(int folder)
+{
+    struct stat status;
+
+    int fd = cunei_safe_open_file(folder, CUNEI_PROCESS_NAME,
+                                  O_WRONLY | O_CREAT | O_EXCL, &status);
+    if (fd < 0)
+        return fd == -EEXIST ? -ESTALE : fd;
+    close(fd);
+    return 0;
+}
+
+/* A descriptor of the new folder.  Another user who may rename it can have put another
+ * one in its place by now. */
+static int make_folder(int to, const char *name)
+{
+    struct stat status;
+
+    if (mkdirat(to, name, PRIVATE_MODE) < 0)
+        return -errno;
+    int folder = cunei_safe_open_folder(to, name, &status);
+    if (folder < 0)
+        return folder;
+    int rc = cunei_safe_check_made(folder, &status, CUNEI_OWNER_PROBE_NAME);
+    if (rc == 0)
+        rc = mark(folder);
+    if (rc < 0)
+        close(folder);
+    return rc < 0 ? rc : folder;
+}
+
 static int copy_process(struct work *work, const struct cunei_trace_process *listed)
 {
     const char *name = cunei_trace_folder(listed);
-    struct stat status;
 
-    if (mkdirat(work->to, name, PRIVATE_MODE) < 0)
-        return cannot_write(work, -errno, name);
-    work->folder = cunei_safe_open_folder(work->to, name, &status);
+    work->folder = make_folder(work->to, name);
     if (work->folder < 0)
         return cannot_write(work, work->folder, name);
-    /* By this file the folder is known for one of ours, if its rest cannot be made. */
-    const struct cunei_buffer empty = {0};
-    int rc = write_file(work, CUNEI_PROCESS_NAME, &empty);
     work->opening.has_ring_folder = true;
     work->opening.ring_folder = work->folder;
-    if (rc == 0)
-        rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->opening,
+    int rc = cunei_process_folder_hold(&work->process, listed->path, -1, &work->opening,
                                        &work->live, work->error);
     if (rc == 0) {
         /* How it ended may be known from other processes. */
@@ -344,6 +403,7 @@ struct job {
     const struct cunei_snapshot_options *options;
     struct cunei_trace_open_options opening;
     uint64_t until_ns;
+    _Atomic uint64_t file_bytes;
     int to;
     struct part {
         struct cunei_snapshot snapshot;
@@ -360,6 +420,7 @@ static int copy_piece(void *context, unsigned worker, size_t piece, size_t *byte
                         .error = &part->error,
                         .to = job->to,
                         .opening = job->opening,
+                        .file_bytes = &job->file_bytes,
                         .packet = malloc(CUNEI_PACKET_SIZE)};
     (void)worker;
     *bytes = 0;
@@ -392,6 +453,7 @@ static void collect(const struct job *job, struct cunei_snapshot *snapshot,
                     struct cunei_trace_error *error)
 {
     *snapshot = (struct cunei_snapshot){.until_ns = job->until_ns,
+                                        .file_bytes = atomic_load(&job->file_bytes),
                                         .asked_ns = job->options->last_ns};
     for (size_t i = 0; i < job->trace->process_count; i++) {
         add_part(snapshot, &job->parts[i].snapshot);

@@ -160,6 +160,8 @@ def run_report(cunei, trace):
         run(cunei, "report", trace, *words, "--limit", "0")
     run(cunei, "report", trace, "--limit", "0", "--min-percent", "0")
     run(cunei, "report", trace, "--json")
+    run(cunei, "report", trace, "--follow", "--limit", "0")
+    run(cunei, "report", trace, "--follow", "--json")
     for word in WORDS:
         run(cunei, "report", trace, "--callers", word)
         run(cunei, "report", trace, "--lines", word)
@@ -197,6 +199,7 @@ def run_filter(cunei, trace):
 def run_replay(cunei, trace):
     for words in ([], ["--json"], ["--thread", WORDS[3]], ["--process", WORDS[0]]):
         run(cunei, "replay", trace, *words)
+        run(cunei, "replay", trace, "--follow", *words)
 
 
 def run_dump(cunei, trace):
@@ -228,9 +231,31 @@ def run_top(cunei, trace):
         run(cunei, "top", *words, trace)
 
 
+def run_watch(cunei, trace):
+    run(cunei, "watch", trace, "--trigger", b"mark:" + WORDS[0])
+
+
+def run_try_trigger(cunei, trace):
+    triggers = ["exception:*", "slow:*>0ns", "mark:*", "crash", b"mark:" + WORDS[0]]
+    words = [word for trigger in triggers for word in ("--trigger", trigger)]
+    for more in ([], ["--json"]):
+        run(cunei, "try-trigger", trace, *words, *more)
+
+
 def run_list(cunei, trace):
+    """With links by pid to each process, as they are left after a crash."""
+    links = cunei.folder / f"{trace}.run" / "cunei"
+    links.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number, process in enumerate((cunei.folder / trace).glob("[!.]*"), 1):
+        (links / f"{number}").symlink_to(process / ".live")
     for words in ([], ["--json"]):
-        run(cunei, "list", *words)
+        done = run(cunei, "list", *words, env={"XDG_RUNTIME_DIR": links.parent})
+        assert PLAIN[0].encode() not in done.stdout
+        assert rb"\x1b" in done.stdout or rb"\u001b" in done.stdout
+    for word in WORDS:  # where a link leads to
+        (links / f"{os.getpid()}").unlink(missing_ok=True)
+        os.symlink(b"/" + word + b"/.live", links / f"{os.getpid()}")
+        run(cunei, "list", env={"XDG_RUNTIME_DIR": links.parent})
 
 
 # `run`, `record` and `doctor` read no trace.
@@ -245,6 +270,8 @@ READERS = {
     "info": run_info,
     "recover": run_recover,
     "snapshot": run_snapshot,
+    "watch": run_watch,
+    "try-trigger": run_try_trigger,
     "top": run_top,
     "list": run_list,
 }
@@ -252,7 +279,7 @@ OTHERS = {"run", "record", "doctor"}
 
 
 def list_commands(cunei):
-    return re.findall("^  ([a-z]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
+    return re.findall("^  ([a-z-]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
 
 
 def test_every_command_is_tested(cunei):

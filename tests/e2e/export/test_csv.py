@@ -21,12 +21,27 @@ def read(path):
     return rows
 
 
-NAMES = ["=1+2", "+1", "-1", "@SUM(1)", "\t=1", "'quoted", "plain"]
-ESCAPED = [*NAMES[:4], "\\x09=1", *NAMES[5:]]
+NAMES = [
+    "=1+2",
+    "+1",
+    "-1",
+    "@SUM(1)",
+    "＝1",
+    "＋1",
+    "－1",
+    "＠A1",
+    "\t=1",
+    "'quoted",
+    "plain",
+]
+ESCAPED = [name.replace("\t", "\\x09") for name in NAMES]
 
 
 def test_names_are_no_formulas(cunei):
-    """A spreadsheet takes a cell that begins with =, +, - or @ for a formula."""
+    """A spreadsheet takes a cell that begins with =, +, - or @ for a formula.
+
+    Some East Asian ones also take their full-width forms.
+    """
     cunei.write(
         "app.py",
         f"""
@@ -38,7 +53,7 @@ for name in {NAMES!r}:
 """,
     )
     cunei("record", "-q", "-o", "trace", "app.py")
-    guarded = [f"'{name}" if name[0] in "=+-@" else name for name in ESCAPED]
+    guarded = [f"'{name}" if name[0] in "=+-@＝＋－＠" else name for name in ESCAPED]
 
     for names, words in ((guarded, []), (ESCAPED, ["--raw-cells"])):
         words = ["--to", "csv", "-o", "t.csv", "--force", *words]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The function with a planted slow loop is in the first view of the page."""
 
+import json
+
 import pytest
 from browser import EXECUTABLE, MISSING, Browser
 from exported import export
@@ -113,3 +115,93 @@ def test_the_slow_loop_is_in_the_first_view(cunei, browser, name):
         )
         assert y < 860, (width, y)
         assert browser.errors == []
+
+
+BUSY = """\
+import json.tool
+
+def pick(rows, i):
+    return sum(rows[:i]) + sum(rows[i:])
+
+def busy():
+    for i in range(9):
+        try:
+            raise ValueError(i)
+        except ValueError:
+            pass
+    return sum(i * i for i in range(300_000))
+"""
+BURIED = """\
+import engine
+
+def handle(rows):
+    return [engine.pick(rows, i) for i in range(len(rows))]
+
+def start():
+    return handle(list(range(2000)))
+
+engine.busy()
+start()
+try:
+    {}["missing"]
+except KeyError:
+    pass
+"""
+
+
+def test_what_is_behind_libraries_is_on_the_first_card(cunei, browser):
+    cunei.write("shop/pyproject.toml", "")
+    cunei.write("shop/site-packages/engine.py", BUSY)
+    cunei.write("shop/main.py", BURIED)
+    path = {"PYTHONPATH": str(cunei.folder / "shop/site-packages")}
+    done = cunei("record", "-q", "-o", "trace", "shop/main.py", env=path)
+    assert done.returncode == 0, done.stderr
+
+    browser.errors.clear()
+    browser.resize(700, 900)
+    browser.open(export(cunei, "html"))
+    browser.settle()
+    cards = browser.run(
+        "[...document.querySelectorAll('.card')].map((card) =>"
+        " [card.querySelector('b').textContent, card.classList.contains('own')])"
+    )
+    assert {name for name, is_own in cards if is_own} == {"<module>", "handle"}, cards
+    assert cards[0][1] and cards[1][1] and not cards[2][1], cards
+    rows = browser.run(
+        "[...details.exceptions().querySelectorAll('tr')].map((row) => row.innerText)"
+    )
+    assert "KeyError" in rows[1] and "<module>" in rows[1], rows
+    assert browser.errors == []
+
+
+BLOCKED = """\
+import threading
+
+gate = threading.Lock()
+
+def sit():
+    with gate:
+        pass
+
+def work():
+    return sum(i * i for i in range(300_000))
+
+gate.acquire()
+for i in range(3):
+    threading.Thread(target=sit, daemon=True).start()
+work()
+"""
+
+
+def test_shares_are_those_of_the_report(cunei, browser):
+    cunei.write("main.py", BLOCKED)
+    done = cunei("record", "-q", "-o", "trace", "main.py")
+    assert done.returncode == 0, done.stderr
+    browser.open(export(cunei, "html"))
+    browser.settle()
+
+    report = json.loads(cunei("report", "trace", "--json").stdout)
+    working = report["working_ns"]
+
+    assert abs(browser.run("calls.base") - working) <= working / 100
+    assert working < report["threads_ns"] / 2

@@ -131,7 +131,7 @@ def test_the_modules_of_a_library_share_a_row(cunei):
     data = json.loads(cunei("report", "trace", "--json").stdout)
 
     (row,) = [line for line in text.splitlines() if " import shelf" in line]
-    assert re.search(r" 3 +– +– +– +– +import shelf +shelf/__init__.py:1$", row), row
+    assert re.search(r" 3 +– +– +– +– +import shelf$", row), row
     for name in "import own ", "import own.part ":
         assert f" {name}" in text
     assert " import shelf.low " in chosen
@@ -289,3 +289,51 @@ def test_workers_that_were_forked_have_names_that_differ(cunei):
     assert "server.py · fork 1\n" in rows and "server.py · fork 2\n" in rows, rows
     chosen = json.loads(cunei("report", "trace", "--json", "-p", "fork 2").stdout)
     assert [p["name"] for p in chosen["processes"]] == ["fork 2"]
+
+
+BURIED = """\
+import engine
+
+def handle(rows):
+    return [engine.pick(rows, i) for i in range(len(rows))]
+
+engine.busy()
+handle(list(range(2000)))
+"""
+BUSY = """\
+import json.tool
+
+def pick(rows, i):
+    return sum(rows[:i]) + sum(rows[i:])
+
+def busy():
+    return sum(i * i for i in range(300_000))
+"""
+
+
+def test_what_is_behind_libraries_is_named_above_the_table(cunei):
+    cunei.write("shop/pyproject.toml", "")
+    cunei.write("shop/site-packages/engine.py", BUSY)
+    cunei.write("shop/main.py", BURIED)
+    path = str(cunei.folder / "shop/site-packages")
+
+    done = cunei(
+        "run", "-o", "report", "shop/main.py", env={"PYTHONPATH": path, "COLUMNS": "80"}
+    )
+
+    assert done.returncode == 0, done.stderr
+    report = (cunei.folder / "report").read_text()
+    lines = report.splitlines()
+    line = next(i for i, text in enumerate(lines) if text.startswith("your code"))
+    assert line < 5, report
+    assert "handle " in lines[line] + lines[line + 1], report
+    assert "engine" not in lines[line] + lines[line + 1], report
+
+
+def test_where_the_table_begins_with_it_there_is_no_such_line(cunei):
+    cunei.write("main.py", "print(sum(i * i for i in range(100_000)))\n")
+
+    done = cunei("run", "-o", "report", "main.py")
+
+    assert done.returncode == 0, done.stderr
+    assert "your code" not in (cunei.folder / "report").read_text()

@@ -4,8 +4,10 @@
 import json
 import os
 import signal
+import subprocess
 
 import pytest
+from proof import wait_for
 from screen import Terminal
 
 PROGRAM = """
@@ -91,6 +93,30 @@ def test_the_output_of_a_program_is_not_among_the_samples(cunei):
     assert result.returncode == 3
 
 
+def test_a_program_that_ends_at_once_is_shown_as_a_whole(cunei):
+    cunei.write("app.py", PROGRAM)
+    words = ["--python", cunei.python, "app.py"]
+    sample = json.loads(cunei("top", "--json", *words).stdout)
+    table = cunei("top", "--once", "--columns", "calls,calls/s", *words).stdout
+
+    (row,) = (row for row in sample["functions"] if row["qualname"] == "g")
+    assert row["calls"] == 1000 and row["calls_per_s"] > 1000
+    assert "since the begin" in table.splitlines()[0]
+    (cells,) = (line.split() for line in table.splitlines() if line.endswith(" g"))
+    assert cells[:2] == ["1", "000"] and cells[2] not in ("0", "0.00")
+
+
+def test_what_is_named_twice_counts_once(cunei, trace):
+    (folder,) = (cunei.folder / trace).iterdir()
+    once = cunei("top", "--once", trace)
+
+    for words in ([trace, trace], [trace, folder], [folder, trace], [folder, folder]):
+        result = cunei("top", "--once", *words)
+        assert (result.returncode, result.stdout) == (0, once.stdout), words
+        lines = cunei("top", "--json", *words).stdout.splitlines()
+        assert len(lines) == 1
+
+
 def test_groups(cunei, trace):
     result = cunei("top", "--once", "--group", "module", trace)
     rows = [line.split() for line in result.stdout.splitlines()[4:]]
@@ -141,6 +167,7 @@ REFUSED = [
     (["--once", "--sort", "nonsense", "trace"], 2, "there is no column 'nonsense'"),
     (["--once", "--columns", "self,x", "trace"], 2, "there is no column 'x'"),
     (["--once", "--interval", "1ms", "trace"], 2, "--interval must be at least 20ms"),
+    (["--batch", "0", "trace"], 2, "--batch needs a number above 0"),
     (["--speed", "-1", "trace"], 2, "--speed needs a number above 0, not '-1'"),
     (["--once", "--group", "x", "trace"], 2, "--group"),
     (["trace"], 1, "stdout is not a terminal"),
@@ -175,11 +202,66 @@ def test_an_unknown_terminal_is_refused(cunei, trace, name, sentence):
     assert b"\x1b" not in terminal.raw
 
 
-def test_nothing_is_recorded(cunei):
+def recorded(cunei, env):
+    rows = json.loads(cunei("list", "--json", env=env).stdout)["recordings"]
+    return [row["pid"] for row in rows if row["state"] == "recording"]
+
+
+def test_without_words_there_must_be_one_recording(cunei):
     runtime = cunei.folder / "runtime"
     runtime.mkdir(mode=0o700)
-    environment = {**cunei.environment, "XDG_RUNTIME_DIR": str(runtime)}
-    result = cunei("top", "--once", env=environment)
+    env = {"XDG_RUNTIME_DIR": str(runtime)}
+    before, after = None, recorded(cunei, env)
+    # Other tests record at the same time, for the same user.
+    while before != after:
+        before = after
+        result = cunei("top", "--once", env=env)
+        after = recorded(cunei, env)
 
-    assert result.returncode == 1
-    assert "nothing is being recorded" in result.stderr or "choose" in result.stderr
+    if len(after) == 1:
+        assert result.returncode == 0 and f"pid {after[0]}" in result.stdout
+    else:
+        sentence = "choose one by its pid" if after else "nothing is being recorded"
+        assert result.returncode == 1 and sentence in result.stderr
+
+
+# The main thread's first packet is overwritten, and its second one is never full: the
+# other thread fills the ring again and again.
+WRAPPING = """
+import sys, threading, time
+
+def f(): pass
+
+def work():
+    while not stop.is_set():
+        for _ in range(10_000): f()
+
+def main():
+    sys.stdin.read()
+    stop.set()
+
+stop = threading.Event()
+for _ in range(20_000): f()
+threading.Thread(target=work).start()
+main()
+"""
+
+
+def test_the_first_interval_of_a_ring_has_no_time_from_before(cunei):
+    program = cunei.write("app.py", WRAPPING)
+    words = ["record", "-q", "--keep", "2M", "-o", "trace", program]
+    process = cunei.start(*words, stdin=subprocess.PIPE)
+    try:
+        wait_for(lambda: list(cunei.folder.glob("trace/*/metadata")), process)
+        cunei("top", "--batch", "2", "-d", "1s", "--json", "trace")
+        for _ in range(3):
+            result = cunei("top", "--batch", "1", "-d", "1s", "--json", "trace")
+            sample = json.loads(result.stdout)
+            shares = {row["qualname"]: row for row in sample["functions"]}
+            # Two threads, each of them in one of these all the time.
+            assert 0.35 < shares["main"]["total_share"] < 0.65, sample["rates"]
+            assert 0.35 < shares["work"]["total_share"] < 0.65, sample["rates"]
+            assert sum(f["self_share"] for f in sample["functions"]) < 1.01
+    finally:
+        process.communicate(b"")
+    assert process.returncode == 0

@@ -313,6 +313,16 @@ def test_the_filter_is_applied_as_it_is_typed(cunei):
         assert terminal.end() == 0
 
 
+def test_a_search_in_vain_says_so_while_it_is_typed(cunei):
+    trace = record(cunei)
+
+    with top(cunei, trace, columns=120) as terminal:
+        terminal.wait("検索する").type("/zz").wait("no function has that text")
+        assert terminal.lines[-1].startswith(" Search: zz")
+        terminal.type("\x1b").wait("Quit").type("q")
+        assert terminal.end() == 0
+
+
 def test_a_function_has_callers_callees_durations_and_history(cunei):
     trace = record(cunei)
 
@@ -405,8 +415,9 @@ def test_the_output_of_the_program_has_a_pane(cunei, gate):
 def test_a_program_that_reads_from_the_terminal(cunei):
     cunei.write("app.py", "def ask(): return input('name? ')\nask()\n")
 
-    with top(cunei, "--python", cunei.python, "app.py", columns=200) as terminal:
-        terminal.wait("reads from the terminal").wait("cunei top PID")
+    with top(cunei, "--python", cunei.python, "app.py", columns=80) as terminal:
+        # The sentence is longer than the screen is wide.
+        terminal.wait("The program reads from the terminal").wait("'cunei top PID'")
         terminal.type("q").wait("Quit?").type("y")
         terminal.end()
         assert terminal.is_restored()
@@ -444,6 +455,40 @@ def test_a_snapshot_and_an_export_are_made(cunei, gate):
         terminal.wait(lambda: "ended with status" in terminal.lines[0]).type("q").end()
     snapshot = next(cunei.folder.glob("snapshot-*"))
     assert "3 000" in row_of(cunei("report", snapshot).stdout.splitlines(), "f")
+
+
+FORKING = """
+import os, sys
+def wait(): os.read(os.open(sys.argv[1], os.O_RDONLY), 1)
+def f(): return os.fork()
+pid = f()
+wait()
+if pid:
+    os.waitpid(pid, 0)
+"""
+
+
+def test_a_snapshot_has_all_processes_of_each_recording(cunei, gate):
+    cunei.write("fork.py", FORKING)
+    words = ["record", "-q", "-o"]
+    recordings = [
+        cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")
+    ]
+    wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
+    # The folder of one process, and all of another recording.
+    folder = next((cunei.folder / "one").iterdir())
+
+    with top(cunei, folder, "two", columns=160) as terminal:
+        terminal.wait("and 2 more").type("s")
+        terminal.wait(lambda: "2 snapshots" in terminal.lines[-1])
+        assert len(list(cunei.folder.glob("snapshot-*/*/metadata"))) == 4
+        terminal.type("e").wait(lambda: "2 pages" in terminal.lines[-1])
+        assert len(list(cunei.folder.glob("top-*.html"))) == 2
+        terminal.type("q")
+        assert terminal.end() == 0
+    for _ in range(4):
+        open_gate(gate)
+    assert [recording.wait(30) for recording in recordings] == [0, 0]
 
 
 def start_recorded(cunei, gate):

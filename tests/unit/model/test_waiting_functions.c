@@ -32,6 +32,16 @@ static void waits_of_the_standard_library_are_known(void **state)
     assert_true(waits("time", "sleep"));
 }
 
+static void so_are_those_of_servers_and_clients(void **state)
+{
+    (void)state;
+    assert_true(waits("gunicorn.arbiter", "Arbiter.spawn_workers"));
+    assert_true(waits("gunicorn.util", "close_graceful"));
+    assert_true(waits("multiprocessing.resource_tracker", "main"));
+    assert_true(waits("urllib3.util.connection", "create_connection"));
+    assert_true(waits("zmq.sugar.poll", "Poller.poll"));
+}
+
 static void other_functions_of_these_names_and_modules_work(void **state)
 {
     (void)state;
@@ -45,6 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_of_the_standard_library_are_known),
+        cmocka_unit_test(so_are_those_of_servers_and_clients),
         cmocka_unit_test(other_functions_of_these_names_and_modules_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

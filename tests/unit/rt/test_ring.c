@@ -32,6 +32,7 @@
 #include "wire/ring.h"
 
 #define WRITERS 3
+#define GIB     (1024 * CUNEI_MIB)
 
 static int set_up(void **state)
 {
@@ -408,6 +409,56 @@ static void a_ring_for_which_there_is_no_room_leaves_nothing_behind(void **state
     assert_int_equal(status.st_nlink, 2); /* no folder in it */
 }
 
+/* Bytes that this process has read so far. */
+static uint64_t count_read(void)
+{
+    unsigned long long count = 0;
+
+    FILE *file = fopen("/proc/self/io", "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "rchar: %llu", &count), 1);
+    (void)fclose(file);
+    return count;
+}
+
+/* Make the ring one of 16 GiB, all of it holes, that claims to be full of packets. */
+static void claim_holes(int fd)
+{
+    const uint64_t count = 16 * GIB / CUNEI_RING_BLOCK_SIZE;
+    static struct cunei_ring_block packet[CUNEI_RING_PACKET_BLOCKS];
+    struct cunei_ring head;
+
+    assert_int_equal(pread(fd, &head, sizeof(head), 0), sizeof(head));
+    head.block_count = head.next = count;
+    head.data_offset = cunei_ring_data_offset(count);
+    assert_int_equal(pwrite(fd, &head, sizeof(head), 0), sizeof(head));
+    assert_int_equal(ftruncate(fd, (off_t)head.data_offset), 0);
+    for (uint64_t i = 0; i < count; i += CUNEI_RING_PACKET_BLOCKS) {
+        off_t at = (off_t)(CUNEI_RING_BLOCK_SIZE + i * sizeof(packet[0]));
+        for (size_t j = 0; j < CUNEI_RING_PACKET_BLOCKS; j++)
+            packet[j] = (struct cunei_ring_block){cunei_ring_claim(i, CUNEI_RING_WHOLE),
+                                                  UINT64_C(1) << 40};
+        assert_int_equal(pwrite(fd, packet, sizeof(packet), at), sizeof(packet));
+    }
+    assert_int_equal(
+        ftruncate(fd, (off_t)(head.data_offset + count * CUNEI_RING_BLOCK_SIZE)), 0);
+}
+
+static void holes_in_a_ring_are_not_read(void **state)
+{
+    int fd = open(path_in_folder(*state, CUNEI_RING_NAME), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    claim_holes(fd);
+    if (lseek(fd, CUNEI_RING_BLOCK_SIZE, SEEK_HOLE) < 0)
+        skip(); /* the file system does not know them */
+    close(fd);
+    uint64_t before = count_read();
+
+    (void)open_and_look(*state);
+
+    assert_true(count_read() - before < GIB);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scratch_tear_down)
 #define DEAD(name) cmocka_unit_test_setup_teardown(name, set_up_dead, scratch_tear_down)
 
@@ -423,6 +474,7 @@ int main(void)
         TEST(a_ring_for_which_there_is_no_room_leaves_nothing_behind),
         DEAD(recovery_makes_files_of_a_dead_process_s_ring),
         DEAD(a_file_of_an_interrupted_recovery_is_not_read),
+        DEAD(holes_in_a_ring_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

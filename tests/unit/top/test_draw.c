@@ -94,6 +94,7 @@ static const struct screen {
     {"functions-whole", 24, 100, false, "w"},
     {"filter", 24, 80, false, "\\pars"},
     {"by-class", 24, 100, false, "mmm"},
+    {"in-a-class", 24, 100, false, "mmm\n"},
     {"tree-80x24", 24, 80, false, "t"},
     {"stacks", 24, 80, false, "3"},
     {"threads", 24, 100, false, "4"},
@@ -105,7 +106,7 @@ static const struct screen {
     {"help", 24, 80, false, "?"},
     {"sort", 24, 80, false, "."},
     {"columns", 24, 80, false, "C"},
-    {"small", 9, 40, false, ""},
+    {"small", 9, 40, false, "7"},
     {"too-small", 6, 30, false, ""},
 };
 
@@ -261,6 +262,84 @@ static void a_click_finds_what_lies_there(void **state)
     cunei_top_model_fini(&model);
 }
 
+/* It took 1 µs of each second. */
+static void take_quiet_second(struct cunei_top_model *model, uint64_t n)
+{
+    struct cunei_top_sums sums = {.time_ns = MADE_UP_BEGIN_NS + n * S};
+    struct made_up made;
+
+    made_up_init(&made);
+    uint32_t quiet = made_up_function(&made, "app", "quiet", "/work/app.py", 3);
+    uint32_t busy = made_up_function(&made, "app", "busy", "/work/app.py", 9);
+    made_up_calls(&made, quiet, n, n * 1000, n * 1000);
+    made_up_calls(&made, busy, 1, n * S, n * S);
+    made_up_open(made_up_thread(&made, "MainThread", n * S), (uint32_t[]){busy}, 1);
+    assert_int_equal(cunei_top_sums_add(&sums, &model->known, &made.analysis), 0);
+    assert_int_equal(cunei_top_model_take(model, &sums), 0);
+    made_up_fini(&made);
+}
+
+static void the_graph_of_nearly_nothing_is_empty(void **state)
+{
+    (void)state;
+    struct cunei_grid grid = {.row_count = 24, .column_count = 80};
+    struct cunei_top_model model;
+    struct cunei_buffer text = {0};
+
+    assert_int_equal(cunei_top_model_init(&model), 0);
+    for (uint64_t n = 1; n <= 5; n++)
+        take_quiet_second(&model, n);
+    draw(&model, &grid);
+    (void)cunei_top_view_key(&model.view, 'j');
+    draw(&model, &grid);
+    (void)cunei_top_view_key(&model.view, '\n');
+    draw(&model, &grid);
+    cunei_grid_format(&grid, &text);
+
+    char *graph = strstr(cunei_buffer_text(&text), "self% in the last");
+    assert_non_null(graph);
+    *strstr(graph, "durations") = '\0';
+    assert_non_null(strstr(graph, "0.1 %"));
+    assert_null(strstr(graph, "█"));
+    assert_null(strstr(graph, "▁"));
+    cunei_buffer_fini(&text);
+    cunei_grid_fini(&grid);
+    cunei_top_model_fini(&model);
+}
+
+static void a_menu_and_the_callers_are_clicked(void **state)
+{
+    (void)state;
+    struct cunei_grid grid = {.row_count = 24, .column_count = 100};
+    struct cunei_top_model model;
+    uint32_t index = 0;
+
+    assert_int_equal(cunei_top_model_init(&model), 0);
+    take_second(&model, 1);
+    take_second(&model, 2);
+    draw(&model, &grid);
+    (void)cunei_top_view_key(&model.view, '.');
+    draw(&model, &grid);
+    assert_int_equal(cunei_top_draw_find(&model, &grid, 4, 9, &index),
+                     CUNEI_TOP_PLACE_NOTHING);
+    assert_int_equal(cunei_top_draw_find(&model, &grid, 8, 9, &index),
+                     CUNEI_TOP_PLACE_ROW);
+    cunei_top_view_click(&model.view, index);
+    assert_string_equal(cunei_top_columns[model.view.sort].word, "calls/s");
+    assert_int_equal(model.view.overlay, CUNEI_TOP_OVERLAY_NONE);
+
+    draw(&model, &grid);
+    (void)cunei_top_view_key(&model.view, '\n');
+    draw(&model, &grid);
+    assert_int_equal(cunei_top_draw_find(&model, &grid, model.first_row, 9, &index),
+                     CUNEI_TOP_PLACE_ROW);
+    assert_int_equal(index, 0);
+    assert_int_equal(cunei_top_draw_find(&model, &grid, model.first_row - 1, 9, &index),
+                     CUNEI_TOP_PLACE_NOTHING);
+    cunei_grid_fini(&grid);
+    cunei_top_model_fini(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +349,8 @@ int main(void)
         cmocka_unit_test(a_process_in_any_state_can_be_drawn),
         cmocka_unit_test(a_frozen_order_stays_while_values_change),
         cmocka_unit_test(a_click_finds_what_lies_there),
+        cmocka_unit_test(a_menu_and_the_callers_are_clicked),
+        cmocka_unit_test(the_graph_of_nearly_nothing_is_empty),
     };
 
     (void)setlocale(LC_CTYPE, "C.UTF-8");

@@ -200,6 +200,50 @@ static void enter_opens_a_function_and_escape_leaves_it(void **state)
     assert_int_equal(view.cursors[0].key, 5);
 }
 
+static void enter_on_a_group_shows_its_functions(void **state)
+{
+    (void)state;
+    const uint64_t keys[] = {0, 1};
+    const uint32_t functions[] = {UINT32_MAX, UINT32_MAX};
+    type("m");
+    cunei_top_view_see(&view, keys, functions, 2, 10);
+    type("j\n");
+    assert_int_equal(view.within, 2);
+    assert_int_equal(cunei_top_view_wish(&view).within, 2);
+
+    (void)cunei_top_view_key(&view, CUNEI_TOP_KEY_ESCAPE);
+    assert_int_equal(view.within, 0);
+    assert_int_equal(view.cursors[0].key, 1);
+    type("\nm");
+    assert_int_equal(view.within, 0);
+    assert_int_equal(view.group, CUNEI_TOP_GROUP_FILE);
+}
+
+static void the_help_scrolls_with_every_key_that_moves(void **state)
+{
+    (void)state;
+    const uint32_t down[] = {'j', CUNEI_TOP_KEY_PAGE_DOWN, CUNEI_TOP_KEY_CONTROL('f'),
+                             CUNEI_TOP_KEY_CONTROL('d')};
+    const uint32_t up[] = {'k', CUNEI_TOP_KEY_PAGE_UP, CUNEI_TOP_KEY_CONTROL('b'),
+                           CUNEI_TOP_KEY_CONTROL('u')};
+    view.page = 5;
+    type("?");
+    for (size_t i = 0; i < sizeof(down) / sizeof(down[0]); i++) {
+        uint32_t before = view.help_row;
+        (void)cunei_top_view_key(&view, down[i]);
+        assert_true(view.help_row > before);
+        (void)cunei_top_view_key(&view, up[i]);
+        assert_int_equal(view.help_row, before);
+    }
+    type("G");
+    assert_true(view.help_row > 5);
+    assert_int_equal(view.overlay, CUNEI_TOP_OVERLAY_HELP);
+    type("g");
+    assert_int_equal(view.help_row, 0);
+    type("x");
+    assert_int_equal(view.overlay, CUNEI_TOP_OVERLAY_NONE);
+}
+
 static void quitting_asks_if_it_would_end_the_program(void **state)
 {
     (void)state;
@@ -244,6 +288,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(sorting_moves_beside_shown_columns, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(enter_opens_a_function_and_escape_leaves_it,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(enter_on_a_group_shows_its_functions, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_help_scrolls_with_every_key_that_moves,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(quitting_asks_if_it_would_end_the_program,
                                         set_up, tear_down),

@@ -99,6 +99,66 @@ static void a_child_without_a_folder_is_refused(void **state)
     }
 }
 
+static void a_cause_is_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_process parsed, process = {.pid = 4711};
+    char trigger[] = "mark:paid late", what[] = "mark 'paid late' = 5 %\n";
+    char function[] = "app:f.<locals>.g", empty[] = "";
+    struct cunei_cause cause = {.time_ns = UINT64_MAX,
+                                .value = 83,
+                                .count = 2,
+                                .thread = UINT32_MAX,
+                                .line = 12,
+                                .trigger = trigger,
+                                .what = what,
+                                .function = function,
+                                .thread_name = empty};
+
+    cunei_process_format(&process, &text);
+    cunei_cause_format(&cause, &text);
+    cunei_cause_format(&cause, &text);
+    assert_int_equal(cunei_process_parse(&parsed, text.data, text.size), 0);
+
+    assert_int_equal(parsed.cause_count, 2);
+    const struct cunei_cause *found = &parsed.causes[1];
+    assert_true(found->time_ns == UINT64_MAX && found->value == 83);
+    assert_int_equal(found->count, 2);
+    assert_int_equal(found->thread, UINT32_MAX);
+    assert_int_equal(found->line, 12);
+    assert_string_equal(found->trigger, trigger);
+    assert_string_equal(found->what, what);
+    assert_string_equal(found->function, function);
+    assert_string_equal(found->thread_name, "");
+    cunei_process_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+static void a_cause_that_lacks_something_is_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "cause \n",
+        "cause 1 2 3 4 5\n",
+        "cause 1 2 3 4 5 a b c\n",
+        "cause 1 2 3 4 5 a b c d e\n",
+        "cause 1 2 3 4 x a b c d\n",
+        "cause 1 2 3 -4 5 a b c d\n",
+        "cause 1 2 3 4294967296 5 a b c d\n",
+        "cause 18446744073709551616 2 3 4 5 a b c d\n",
+    };
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct cunei_buffer text = {0};
+        struct cunei_process parsed, process = {.pid = 4711};
+        cunei_process_format(&process, &text);
+        cunei_buffer_append_text(&text, lines[i]);
+        assert_int_equal(cunei_process_parse(&parsed, text.data, text.size), -EINVAL);
+        cunei_buffer_fini(&text);
+    }
+}
+
 static void the_last_line_for_a_key_counts(void **state)
 {
     (void)state;
@@ -196,6 +256,8 @@ int main(void)
         cmocka_unit_test(a_formatted_text_is_parsed_back),
         cmocka_unit_test(a_child_that_ended_is_parsed_back),
         cmocka_unit_test(a_child_without_a_folder_is_refused),
+        cmocka_unit_test(a_cause_is_parsed_back),
+        cmocka_unit_test(a_cause_that_lacks_something_is_refused),
         cmocka_unit_test(the_last_line_for_a_key_counts),
         cmocka_unit_test(lines_are_taken_as_far_as_they_are_whole),
         cmocka_unit_test(keys_of_a_later_build_are_of_no_concern),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/waiting.h"
+#include "analysis/waiting.h"
 
 #include "analysis/analysis.h"
 #include "model/facts/waiting_functions.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Waiting, which a report shows apart from work (model/facts/waiting_functions.h). */
-#ifndef CUNEI_REPORT_WAITING_H
-#define CUNEI_REPORT_WAITING_H
+#ifndef CUNEI_ANALYSIS_WAITING_H
+#define CUNEI_ANALYSIS_WAITING_H
 
 #include <stdbool.h>
 #include <stdint.h>
