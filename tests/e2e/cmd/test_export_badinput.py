@@ -291,7 +291,8 @@ def test_damage_in_one_packet_costs_that_packet(cunei, form, name):
     message = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
     assert re.search(
-        r": .*; \d+ bytes at 1 place cannot be read; 'out' contains what could be read$",
+        r": .*; \d+ bytes at 1 place cannot be read; "
+        r"'out' contains what could be read$",
         message,
     )
     done = cunei("report", "--json", "trace")

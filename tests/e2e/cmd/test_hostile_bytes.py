@@ -279,7 +279,9 @@ OTHERS = {"run", "record", "doctor"}
 
 
 def list_commands(cunei):
-    return re.findall("^  ([a-z-]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE)
+    return re.findall(
+        "^  ([a-z-]+)  ", run(cunei, "help").stdout.decode(), re.MULTILINE
+    )
 
 
 def test_every_command_is_tested(cunei):
