@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/info_causes.h"
 
-#include <stddef.h>
-
 #include "base/buffer.h"
 #include "base/text.h"
 #include "text/cause_words.h"

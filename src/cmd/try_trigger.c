@@ -424,7 +424,7 @@ static const struct cunei_option options[] = {
     {.name = "snapshot-count",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "how many there may be (default 10; 0: no limit)",
+     .help = "count at most N snapshots (default 10; 0: no limit)",
      .offset = offsetof(struct values, trigger.limits.count)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -440,7 +440,7 @@ const struct cunei_cmd cunei_cmd_try_trigger = {
     .help =
         "Shows how often, when and where triggers would have fired in a recording, and\n"
         "how many snapshots 'cunei record --keep 30s --trigger …' would have made of\n"
-        "it. So you can find out which limit is a good one.\n"
+        "it. Use it to find good limits.\n"
         "\n"
         "  cunei try-trigger DIR --trigger exception:ValueError\n"
         "  cunei try-trigger DIR --trigger 'slow:app:handle>50ms' --trigger 'lag>100ms'",

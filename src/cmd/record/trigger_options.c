@@ -27,24 +27,25 @@ const struct cunei_option cunei_trigger_option_limits[] = {
     {.name = "snapshot-interval",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "the least time between two of these snapshots\n"
+     .help = "the least time between two snapshots\n"
              "(default 1min)",
      VALUE(limits.interval_ns)},
     {.name = "snapshot-count",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "make N of them at most (default 10; 0: no limit)",
+     .help = "make at most N snapshots (default 10; 0: no limit)",
      VALUE(limits.count)},
     {.name = "snapshot-space",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
-     .help = "bytes that all of them may take together\n"
+     .help = "bytes that all snapshots may take together\n"
              "(default 2G; 0: no limit)",
      VALUE(limits.bytes)},
     {.name = "snapshot-dir",
      .kind = CUNEI_OPTION_TEXT,
      .value = "DIR",
-     .help = "where they go (default: beside the recording)",
+     .help = "directory for the snapshots (default: beside the\n"
+             "recording)",
      VALUE(directory)},
     {.kind = CUNEI_OPTION_TYPED, VALUE(typed)},
     {0},
@@ -82,7 +83,7 @@ int cunei_trigger_options_check_instrumenter(
              (is_of_calls || is_of_exceptions)) ||
             (instrumenter == CUNEI_INSTRUMENTER_PROFILE && is_of_exceptions))
             return cunei_cmd_usage("--trigger %s cannot fire with --instrumenter %s, "
-                                   "which records no %s; leave out one of them",
+                                   "which records no %s; use only one of them",
                                    trigger->text, cunei_instrumenter_name(instrumenter),
                                    is_of_calls ? "calls" : "exceptions");
     }

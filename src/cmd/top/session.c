@@ -121,7 +121,7 @@ static void search(struct session *session, bool from_next)
 {
     if (cunei_top_view_search(&session->model.view, &session->model.list, from_next) <
         0)
-        say(session, "no function contains that text");
+        say(session, "no function has that text");
 }
 
 static void act(struct session *session, enum cunei_top_action action)
