@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from proof import (
+    CUNEI,
     UNPRIVILEGED,
     Recording,
     count_with_babeltrace,
@@ -290,6 +291,32 @@ def test_a_ring_that_does_not_fit_is_refused_before_the_program_runs(tmp_path):
     assert "choose a smaller --keep" in done.stderr
     assert not (tmp_path / "ran").exists()
     assert not (tmp_path / "trace").exists()
+
+
+@needs_root
+@pytest.mark.parametrize("owner", [0, 65534])
+def test_a_folder_in_memory_of_another_user_is_not_used(tmp_path, owner):
+    program = write_program(tmp_path, "print('done')\n")
+    script = f"""
+mount -t tmpfs none /dev/shm
+mkdir -m 700 /dev/shm/cunei-0
+chown {owner} /dev/shm/cunei-0
+"$@"
+test {owner} = 0 || test -z "$(ls /dev/shm/cunei-0)"
+"""
+
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-ec", script, "sh", CUNEI, "record"]
+        + ["--keep", "4M,memory", "-o", tmp_path / "trace", program],
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    if owner:
+        assert "nothing was recorded: there is no folder of this user in" in done.stderr
+    else:
+        assert " 0 lost" in done.stderr
 
 
 def test_a_snapshot_does_not_overwrite(busy, tmp_path):
