@@ -98,7 +98,7 @@ static int note_raised(const struct cunei_report *report)
     uint32_t named[NAMES_MAX], function = UINT32_MAX;
     unsigned count = 0;
 
-    if (analysis->raised == 0 || report->choice->is_asked)
+    if (analysis->raised == 0 || report->choice->is_asked || report->is_brief)
         return 0;
     while (count < NAMES_MAX) {
         function = next_raiser(analysis, function);
@@ -252,7 +252,7 @@ static int note_collections(const struct cunei_report *report)
     uint64_t count = cunei_gc_pauses_count(all);
     struct cunei_buffer words = {0};
 
-    if (count == 0 || report->choice->is_asked)
+    if (count == 0 || report->choice->is_asked || report->is_brief)
         return 0;
     cunei_format_several(&words, count, "collection");
     cunei_buffer_append_text(&words, ", ");

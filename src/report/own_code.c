@@ -6,12 +6,15 @@
 
 #include "analysis/own_time.h"
 #include "report/note.h"
+#include "report/ranking.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/terminal_text.h"
 
 /* The functions that the line names. */
 #define NAMES_MAX 3u
+/* They are not named if all of them are in so many rows of the table. */
+#define FIRST_ROWS 5u
 /* One that took less than this part of the working time is named only if it is the
  * first. */
 #define LEAST_PART 200u
@@ -22,13 +25,21 @@ struct longest {
     uint32_t function;
 };
 
-/* Whether the table is that of functions that work, by self time, and a library is its
- * first row. */
-static bool is_wanted(const struct cunei_report *report, uint32_t first_row)
+/* Whether the table is that of functions that work, by self time. */
+static bool is_possible(const struct cunei_report *report)
 {
     return report->is_folded && !report->is_own && report->project.tree &&
-           !report->options->idle && report->options->sort == 0 &&
-           !report->project.is_own[first_row + 1];
+           !report->options->idle && report->options->sort == 0;
+}
+
+/* Whether the function is in one of the first rows. */
+static bool is_seen(const struct cunei_ranking *rows, uint32_t function)
+{
+    for (uint32_t i = 0; i < rows->count && i < FIRST_ROWS; i++) {
+        if (rows->indices[i] == function)
+            return true;
+    }
+    return false;
 }
 
 static unsigned find_longest(const struct cunei_report *report, const uint64_t *times,
@@ -84,12 +95,14 @@ static void put_function(struct cunei_paragraph *line,
     cunei_buffer_fini(&words);
 }
 
-int cunei_report_print_own_code(const struct cunei_report *report, uint32_t first_row)
+int cunei_report_print_own_code(const struct cunei_report *report,
+                                const struct cunei_ranking *rows)
 {
     struct longest longest[NAMES_MAX];
     struct cunei_paragraph line;
+    bool is_needed = false;
 
-    if (!is_wanted(report, first_row))
+    if (!is_possible(report))
         return 0;
     uint64_t *times = cunei_own_times(
         report->analysis, report->working ? report->working : report->analysis->tree,
@@ -98,7 +111,9 @@ int cunei_report_print_own_code(const struct cunei_report *report, uint32_t firs
         return -ENOMEM;
     unsigned count = find_longest(report, times, longest);
     free(times);
-    if (count == 0)
+    for (unsigned i = 0; i < count; i++)
+        is_needed |= !is_seen(rows, longest[i].function);
+    if (!is_needed)
         return 0;
     cunei_note_begin(&line, report, "your code", CUNEI_INK_HEAD);
     for (unsigned i = 0; i < count; i++)

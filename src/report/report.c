@@ -121,7 +121,7 @@ static int64_t print_to_memory(struct cunei_report *report,
 }
 
 /* Print fewer functions where the text is higher than the terminal, of which the last
- * line is for the next prompt. */
+ * line is for the next prompt; and fewer notes if that does not suffice. */
 static int print_fitting(struct cunei_report *report,
                          struct cunei_report_options *options)
 {
@@ -144,7 +144,8 @@ static int print_fitting(struct cunei_report *report,
     }
     free(text);
     uint64_t excess = (uint64_t)lines - options->style.height + 1;
-    options->limit = rows.shown > excess + ROWS_LOW ? rows.shown - excess : ROWS_LOW;
+    report->is_brief = rows.shown < excess + ROWS_LOW;
+    options->limit = report->is_brief ? ROWS_LOW : rows.shown - excess;
     return print_text(report, &rows);
 }
 
