@@ -53,11 +53,21 @@ int cunei_top_source_replay(struct cunei_top_source *source, const char *path,
     return 0;
 }
 
+void cunei_top_source_pause(struct cunei_top_source *source, bool is_paused)
+{
+    if (is_paused == (source->paused_ns != 0))
+        return;
+    uint64_t now_ns = cunei_top_source_now_ns();
+    source->replay_ns += is_paused ? 0 : now_ns - source->paused_ns;
+    source->paused_ns = is_paused ? now_ns : 0;
+}
+
 /* Move on in the recording, as much as time has passed. */
 static int poll_past(struct cunei_top_source *source)
 {
     const struct cunei_top_past *past = source->past;
-    double passed_ns = (double)(cunei_top_source_now_ns() - source->replay_ns);
+    uint64_t now_ns = source->paused_ns ? source->paused_ns : cunei_top_source_now_ns();
+    double passed_ns = (double)(now_ns - source->replay_ns);
     double shown_ns = passed_ns * source->speed;
 
     source->has_ended = shown_ns >= (double)(past->end_ns - past->begin_ns);
