@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/map.h"
 #include "text/format.h"
 #include "top/draw/draw_parts.h"
 #include "top/view/columns.h"
@@ -13,6 +14,7 @@
 struct ranked {
     double first, second;
     uint32_t item;
+    uint64_t key; /* of the row: the item, unless `rank` sets another */
 };
 
 static int compare(const void *a, const void *b)
@@ -39,12 +41,13 @@ static int add_ranked(struct cunei_top_model *model, uint32_t count,
 
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         ranked[used].item = i;
+        ranked[used].key = i;
         used += rank(model, i, &ranked[used]);
     }
     if (rc == 0)
         qsort(ranked, used, sizeof(*ranked), compare);
     for (uint32_t i = 0; rc == 0 && i < used; i++)
-        rc = cunei_top_rows_add(&model->rows, ranked[i].item,
+        rc = cunei_top_rows_add(&model->rows, ranked[i].key,
                                 function ? function(model, ranked[i].item) : UINT32_MAX,
                                 ranked[i].item, 0);
     free(ranked);
@@ -192,9 +195,16 @@ static struct cunei_top_task earlier_task(const struct cunei_top_model *model,
                                           uint32_t item)
 {
     const struct cunei_top_sums *before = cunei_top_model_before(model);
+    const struct cunei_top_task *earlier =
+        before ? cunei_top_sums_find_task(before, &model->now.tasks[item]) : NULL;
 
-    return before && item < before->task_count ? before->tasks[item]
-                                               : (struct cunei_top_task){0};
+    return earlier ? *earlier : (struct cunei_top_task){0};
+}
+
+/* Stays the same while tasks come and go. */
+static uint64_t task_key(const struct cunei_top_task *task)
+{
+    return cunei_hash_number(task->number ^ cunei_hash_number(task->process));
 }
 
 /* Tasks that ended before the interval only in the view of the whole. */
@@ -207,7 +217,8 @@ static bool rank_task(const struct cunei_top_model *model, uint32_t item,
 
     ranked->first = task->has_ended ? -1 : (double)ran_ns;
     ranked->second = (double)task->run_ns;
-    return task->is_seen && !earlier.has_ended;
+    ranked->key = task_key(task);
+    return !earlier.has_ended;
 }
 
 static uint32_t coroutine(const struct cunei_top_model *model, uint32_t item)

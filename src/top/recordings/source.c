@@ -10,10 +10,15 @@
 #include "top/recordings/past.h"
 #include "top/sums/sums.h"
 
+/* A server may start a task for each request, for days: more are of no use in a view.
+ */
+#define ENDED_TASKS 1000u
+
 int cunei_top_source_open(struct cunei_top_source *source, const char *path,
                           const char *word, struct cunei_trace_error *error)
 {
-    struct cunei_analysis_options options = {.tree = true,
+    struct cunei_analysis_options options = {.ended_tasks = ENDED_TASKS,
+                                             .tree = true,
                                              .edges = true,
                                              .lines = source->has_all,
                                              .user_events = source->has_all};
