@@ -238,6 +238,8 @@ static int add_process(struct cunei_analysis *analysis, size_t index,
     int rc = seal(process);
     if (rc < 0)
         return rc;
+    if (options->ended_tasks > 0)
+        cunei_tasks_forget(&process->profile.tasks, options->ended_tasks);
     profile = process->profile;
     profile.scale =
         cunei_tick_scale(analysis->processes[index].process->metadata.frequency);

@@ -209,12 +209,19 @@ static uint32_t count_living(const struct cunei_top_sums *sums)
     return count;
 }
 
+static uint32_t count_all_tasks(const struct cunei_top_sums *sums)
+{
+    uint64_t count = sums->task_count + sums->whole.forgotten_tasks;
+
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
 static uint32_t count_tasks(const struct cunei_top_sums *sums)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < sums->task_count; i++)
-        count += sums->tasks[i].is_seen && !sums->tasks[i].has_ended;
+        count += !sums->tasks[i].has_ended;
     return count;
 }
 
@@ -283,7 +290,7 @@ static void draw_population(const struct cunei_top_model *model,
     struct cunei_buffer text = {0};
 
     put_population(&line, "threads", count_living(sums), sums->thread_count, &text);
-    put_population(&line, "tasks", count_tasks(sums), sums->task_count, &text);
+    put_population(&line, "tasks", count_tasks(sums), count_all_tasks(sums), &text);
     put_waiting(&line, model, &text);
     if (sums->raise_count > 0) {
         format_rate(rates, rates->raised, &text);

@@ -51,6 +51,7 @@ int cunei_top_draw_rows(struct cunei_top_model *model, struct cunei_top_table *t
 struct cunei_top_ranked {
     double first, second;
     uint32_t item;
+    uint64_t key; /* of the row: the item, unless `rank` sets another */
 };
 
 /* Items of a pane that are ranked: those that `rank` returns true for are its rows. */

@@ -27,13 +27,14 @@ static int add_rows(struct cunei_top_model *model,
 
     for (uint32_t i = 0; rc == 0 && i < ranking->count; i++) {
         ranked[used].item = i;
+        ranked[used].key = i;
         used += ranking->rank(model, i, &ranked[used]);
     }
     if (rc == 0)
         qsort(ranked, used, sizeof(*ranked), compare);
     for (uint32_t i = 0; rc == 0 && i < used; i++)
         rc = cunei_top_rows_add(
-            &model->rows, ranked[i].item,
+            &model->rows, ranked[i].key,
             ranking->function ? ranking->function(model, ranked[i].item) : UINT32_MAX,
             ranked[i].item, 0);
     free(ranked);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The pane of asyncio tasks. */
 #include "base/buffer.h"
+#include "base/map.h"
 #include "text/format.h"
 #include "top/draw/draw_parts.h"
 
@@ -8,9 +9,16 @@ static struct cunei_top_task earlier_task(const struct cunei_top_model *model,
                                           uint32_t item)
 {
     const struct cunei_top_sums *before = cunei_top_model_before(model);
+    const struct cunei_top_task *earlier =
+        before ? cunei_top_sums_find_task(before, &model->now.tasks[item]) : NULL;
 
-    return before && item < before->task_count ? before->tasks[item]
-                                               : (struct cunei_top_task){0};
+    return earlier ? *earlier : (struct cunei_top_task){0};
+}
+
+/* Stays the same while tasks come and go. */
+static uint64_t task_key(const struct cunei_top_task *task)
+{
+    return cunei_hash_number(task->number ^ cunei_hash_number(task->process));
 }
 
 /* Tasks that ended before the interval only in the view of the whole. */
@@ -23,7 +31,8 @@ static bool rank_task(const struct cunei_top_model *model, uint32_t item,
 
     ranked->first = task->has_ended ? -1 : (double)ran_ns;
     ranked->second = (double)task->run_ns;
-    return task->is_seen && !earlier.has_ended;
+    ranked->key = task_key(task);
+    return !earlier.has_ended;
 }
 
 static uint32_t coroutine(const struct cunei_top_model *model, uint32_t item)

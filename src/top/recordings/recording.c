@@ -10,10 +10,15 @@
 #include "top/recordings/finished.h"
 #include "top/sums/sums.h"
 
+/* A server may start a task for each request, for days: more are of no use in a view.
+ */
+#define ENDED_TASKS 1000u
+
 int cunei_top_recording_open(struct cunei_top_recording *recording, const char *path,
                              const char *word, struct cunei_trace_error *error)
 {
-    struct cunei_analysis_options options = {.tree = true,
+    struct cunei_analysis_options options = {.ended_tasks = ENDED_TASKS,
+                                             .tree = true,
                                              .edges = true,
                                              .lines = recording->has_all,
                                              .user_events = recording->has_all};
@@ -53,11 +58,22 @@ int cunei_top_recording_replay(struct cunei_top_recording *recording, const char
     return 0;
 }
 
+void cunei_top_recording_pause(struct cunei_top_recording *recording, bool is_paused)
+{
+    if (is_paused == (recording->paused_ns != 0))
+        return;
+    uint64_t now_ns = cunei_top_recording_now_ns();
+    recording->replay_ns += is_paused ? 0 : now_ns - recording->paused_ns;
+    recording->paused_ns = is_paused ? now_ns : 0;
+}
+
 /* Move on in the recording, as much as time has passed. */
 static int poll_finished(struct cunei_top_recording *recording)
 {
     const struct cunei_top_finished *finished = recording->finished;
-    double passed_ns = (double)(cunei_top_recording_now_ns() - recording->replay_ns);
+    uint64_t now_ns =
+        recording->paused_ns ? recording->paused_ns : cunei_top_recording_now_ns();
+    double passed_ns = (double)(now_ns - recording->replay_ns);
     double shown_ns = passed_ns * recording->speed;
 
     recording->has_ended = shown_ns >= (double)(finished->end_ns - finished->begin_ns);

@@ -30,9 +30,10 @@ struct cunei_top_recording {
     struct cunei_top_finished *finished;  /* owned */
     double speed;                         /* of the replay … */
     uint64_t replay_ns;                   /* … which began then, by the clock … */
-    uint64_t shown_ns; /* … and is now at this time of the recording */
-    const char *word;  /* of the process, a pid; NULL: all.  Borrowed */
-    bool has_all;      /* also lines, and what the program records itself */
+    uint64_t paused_ns; /* … and stands still since; 0: it moves … */
+    uint64_t shown_ns;  /* … and is now at this time of the recording */
+    const char *word;   /* of the process, a pid; NULL: all.  Borrowed */
+    bool has_all;       /* also lines, and what the program records itself */
     bool has_ended;
 };
 
@@ -48,6 +49,9 @@ void cunei_top_recording_close(struct cunei_top_recording *recording);
 int cunei_top_recording_replay(struct cunei_top_recording *recording, const char *path,
                                const char *word, double speed,
                                struct cunei_trace_error *error);
+
+/* A replay stands still, or moves on from there.  A recording goes on by itself. */
+void cunei_top_recording_pause(struct cunei_top_recording *recording, bool is_paused);
 
 /* As cunei_analysis_follow_poll. */
 int cunei_top_recording_poll(struct cunei_top_recording *recording);

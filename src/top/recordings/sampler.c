@@ -36,6 +36,7 @@ static void offer(struct cunei_top_sampler *sampler)
 /* With the mutex, which others get in the meantime. */
 static void poll_unlocked(struct cunei_top_sampler *sampler)
 {
+    cunei_top_watch_pause(sampler->watch, sampler->is_paused);
     (void)pthread_mutex_unlock(&sampler->mutex);
     uint64_t now_ns = cunei_top_recording_now_ns();
     int state = cunei_top_watch_poll(sampler->watch);
@@ -121,6 +122,13 @@ void cunei_top_sampler_hurry(struct cunei_top_sampler *sampler)
     (void)pthread_mutex_lock(&sampler->mutex);
     sampler->is_hurried = true;
     (void)pthread_cond_broadcast(&sampler->changed);
+    (void)pthread_mutex_unlock(&sampler->mutex);
+}
+
+void cunei_top_sampler_pause(struct cunei_top_sampler *sampler, bool is_paused)
+{
+    (void)pthread_mutex_lock(&sampler->mutex);
+    sampler->is_paused = is_paused;
     (void)pthread_mutex_unlock(&sampler->mutex);
 }
 

@@ -28,6 +28,12 @@ void cunei_top_watch_fini(struct cunei_top_watch *watch)
     *watch = (struct cunei_top_watch){0};
 }
 
+void cunei_top_watch_pause(struct cunei_top_watch *watch, bool is_paused)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        cunei_top_recording_pause(watch->items[i].recording, is_paused);
+}
+
 int cunei_top_watch_poll(struct cunei_top_watch *watch)
 {
     int most = 0;

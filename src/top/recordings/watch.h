@@ -31,6 +31,9 @@ struct cunei_top_watch {
 struct cunei_top_recording *cunei_top_watch_add(struct cunei_top_watch *watch);
 void cunei_top_watch_fini(struct cunei_top_watch *watch);
 
+/* As cunei_top_recording_pause, of each. */
+void cunei_top_watch_pause(struct cunei_top_watch *watch, bool is_paused);
+
 /* 2: more is there already, 1: more may come, 0: all have ended; negative errno. */
 int cunei_top_watch_poll(struct cunei_top_watch *watch);
 

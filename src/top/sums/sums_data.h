@@ -49,11 +49,13 @@ struct cunei_top_thread {
     uint32_t open_depth; /* … of this many */
 };
 
+/* Tasks come and go: they are sorted by process and number, not numbered for good. */
 struct cunei_top_task {
     uint32_t process;
+    uint64_t number;
     char *name;        /* owned; safe to print; NULL: it has none */
     uint32_t function; /* of its coroutine; UINT32_MAX: unknown */
-    bool is_seen, has_ended, has_raised;
+    bool has_ended, has_raised;
     uint64_t steps, run_ns, wait_ns;
 };
 

@@ -580,3 +580,19 @@ def test_a_replay_shows_the_recording_as_it_grew(cunei):
         terminal.wait(lambda: row_of(whole, "f")[4] in row_of(terminal.lines, "f"))
         assert row_of(terminal.lines, "f") != early
         terminal.type("q").end()
+
+
+def test_a_pause_stops_a_replay(cunei):
+    cunei.write("app.py", "import time\ndef f(): time.sleep(3)\nf()\n")
+    assert cunei("record", "-q", "-o", "trace", "app.py").returncode == 0
+
+    with top(cunei, "trace", "--replay", "-d", "100ms", columns=160) as terminal:
+        terminal.wait("running").type("p").wait("PAUSED")
+        paused = time.monotonic()
+        while time.monotonic() - paused < 4:
+            terminal.read()
+        shown = terminal.lines[0].split()[-2:]
+        terminal.type("p").wait(lambda: terminal.lines[0].split()[-2:] != shown)
+        # It is not at its end, where the clock would have it.
+        assert "running" in terminal.lines[0], terminal.lines[0]
+        terminal.wait("ended after").type("q").end()
