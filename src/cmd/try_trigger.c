@@ -27,7 +27,7 @@
 #include "trigger/watch.h"
 
 /* Firings whose details are kept; others are counted. */
-#define FIRINGS_MAX (1u << 20)
+#define FIRINGS_MAX (1u << 18)
 
 struct values {
     struct cunei_trigger_options trigger;

@@ -12,12 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "fixture.h"
 #include "fuzz.h"
 #include "trace/directory/merge_by_time.h"
 #include "trace/directory/trace.h"
 #include "trace/packet/stream_split.h"
 #include "trace/recovery/recover.h"
+#include "trigger/firing.h"
+#include "trigger/triggers.h"
+#include "trigger/watch.h"
 
 enum place {
     PLACE_METADATA,
@@ -186,6 +190,45 @@ static struct content read_trace(void)
     return content;
 }
 
+static void check_firing(void *context, const struct cunei_trigger_firing *firing)
+{
+    const struct cunei_cause *cause = firing->cause;
+
+    (void)context;
+    FUZZ_CHECK(cause->what[0] && cause->trigger[0] && cause->function &&
+               cause->thread_name && firing->process->path);
+}
+
+static void check_name(void *context, size_t trigger, const char *name)
+{
+    (void)context;
+    FUZZ_CHECK(trigger < CUNEI_TRIGGERS_MAX && name);
+}
+
+/* Triggers that look at all there is. */
+static void watch_triggers(void)
+{
+    static const char *const texts[] = {"exception:*", "exception:x", "slow:*>0ns",
+                                        "lag>0ns",     "mark:*",      "mark:x",
+                                        "exit!=0",     "crash"};
+    const struct cunei_trigger_listener listener = {check_firing, check_name, NULL};
+    struct cunei_triggers triggers = {0};
+    struct cunei_trigger_watch *watch = NULL;
+    struct cunei_trace_error error;
+    struct cunei_buffer reason = {0};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        FUZZ_CHECK(cunei_triggers_add(&triggers, texts[i], &reason) == 0);
+    if (cunei_trigger_watch_open(&watch, fixture.directory, &triggers, &listener,
+                                 &error) == 0) {
+        while (cunei_trigger_watch_poll(watch) == 2)
+            cunei_trigger_watch_look(watch, UINT64_MAX / 2);
+        FUZZ_CHECK(cunei_trigger_watch_finish(watch) == 0);
+    }
+    cunei_trigger_watch_close(watch);
+    cunei_triggers_fini(&triggers);
+}
+
 /*
  * Recovery keeps all events.  In front of a stream that lost events before its first
  * packet it writes an empty one, whose only event is the stack, for readers that count
@@ -214,6 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_pieces(data, size);
 
     struct content before = read_trace();
+    watch_triggers();
     int rc = cunei_trace_recover(fixture.folder, &options, &recovery, &error);
     FUZZ_CHECK(rc == 0 || error.text[0]);
     struct content after = read_trace();

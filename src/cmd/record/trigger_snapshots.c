@@ -74,15 +74,17 @@ static void say_failed(const struct cunei_trigger_snapshots *snapshots, const ch
     say(snapshots, &sentence);
 }
 
-/* The recording's name without the slashes behind it, and without its folder. */
+/* The recording's name without the slashes behind it, and without its folder.  `.` and
+ * `..` are no names. */
 static void put_name(const char *path, bool is_base, struct cunei_buffer *out)
 {
-    char *real = is_base ? realpath(path, NULL) : NULL;
-    const char *name = real ? real : path;
-    size_t size = strlen(name);
+    size_t length = strlen(path);
 
-    while (size > 1 && name[size - 1] == '/')
-        size--;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *real = is_base || path[length - 1] == '.' ? realpath(path, NULL) : NULL;
+    const char *name = real ? real : path;
+    size_t size = real ? strlen(real) : length;
     const char *slash = is_base ? memrchr(name, '/', size) : NULL;
     const char *begin = slash ? slash + 1 : name;
     cunei_buffer_append(out, begin, size - (size_t)(begin - name));

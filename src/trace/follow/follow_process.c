@@ -270,7 +270,10 @@ static int read_streams(struct cunei_follow_process *follow,
     size_t next = 0;
     int rc = 0;
 
-    while (rc == 0 && (next < follow->stream_count || (next == 0 && poll->has_ring))) {
+    if (follow->stream_count == 0 && !poll->has_ring)
+        return 0;
+    /* A ring may have packets of streams that are not known yet. */
+    do {
         size_t first = next;
         rc = gather(follow, poll, CUNEI_STREAM_EVENTS, &next);
         if (rc == 0)
@@ -279,7 +282,7 @@ static int read_streams(struct cunei_follow_process *follow,
             rc = read_ring(follow, poll);
         if (rc == 0)
             rc = hand_out(follow, poll, CUNEI_STREAM_EVENTS, first, next);
-    }
+    } while (rc == 0 && next < follow->stream_count);
     return rc;
 }
 

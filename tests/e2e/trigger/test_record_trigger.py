@@ -15,9 +15,13 @@ USUAL = """\
 import os, signal, sys, threading, time
 import cunei
 
+# Before 3.12 an exception that its own function catches is not recorded.
+def refuse(kind):
+    raise kind("no")
+
 def fail(kind):
     try:
-        raise kind("no")
+        refuse(kind)
     except kind:
         pass
 
@@ -40,12 +44,12 @@ CASES = {
     "exception": (
         "fail(Refused)",
         "exception:Refused",
-        ("Refused raised", "__main__:fail", "MainThread"),
+        ("Refused raised", "__main__:refuse", "MainThread"),
     ),
     "exception-glob": (
         "fail(ConnectionResetError)",
         "exception:Connection*Error",
-        ("ConnectionResetError raised", "__main__:fail", "MainThread"),
+        ("ConnectionResetError raised", "__main__:refuse", "MainThread"),
     ),
     "slow": (
         "handle(0.08)",
@@ -292,6 +296,20 @@ def test_snapshots_go_where_they_are_wanted(tmp_path):
     files = [path for path in place.rglob("*") if path.is_file()]
     assert files
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_a_recording_in_the_working_directory_has_its_snapshot_beside_it(tmp_path):
+    program = write_program(tmp_path, USUAL + "fail(Refused)\n")
+    here = tmp_path / "here"
+    here.mkdir()
+
+    cunei(
+        *("record", "--keep", "1M", "--trigger", "exception:Refused"),
+        *("-o", ".", program),
+        cwd=here,
+    )
+
+    assert [path.name for path in tmp_path.glob("*-snapshot*")] == ["here-snapshot"]
 
 
 def test_a_place_that_cannot_be_made_is_named(tmp_path):

@@ -367,6 +367,22 @@ static void a_sum_is_that_of_the_trace_as_it_is_then(void **state)
     (void)pthread_barrier_destroy(&round.end);
 }
 
+static void a_ring_before_the_first_event_is_followed(void **state)
+{
+    struct scratch *scratch = *state;
+
+    restart_with_ring(scratch, UINT64_C(1) << 20);
+    struct cunei_trace_follow *follow = follow_trace(scratch);
+    (void)alarm(60); /* a poll that does not end fails the test */
+    assert_int_equal(cunei_trace_follow_poll(follow, count_part, scratch), 1);
+    (void)alarm(0);
+    scratch_put(scratch, 0);
+    assert_int_equal(cunei_trace_follow_poll(follow, count_part, scratch), 1);
+
+    assert_int_equal(total(), 1);
+    cunei_trace_follow_close(follow);
+}
+
 static void what_a_ring_has_overwritten_is_missed_and_the_rest_is_right(void **state)
 {
     struct scratch *scratch = *state;
@@ -471,6 +487,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(no_event_is_missed_or_handed_out_twice),
         TEST(a_ring_is_followed_as_files_are),
+        TEST(a_ring_before_the_first_event_is_followed),
         TEST(what_a_ring_has_overwritten_is_missed_and_the_rest_is_right),
         TEST(threads_that_come_and_go_hand_their_stream_on),
         TEST(packets_that_wait_for_the_file_come_once),
