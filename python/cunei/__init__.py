@@ -56,8 +56,10 @@ __all__ = [
     "Error",
     "TokenStreamer",
     "__version__",
+    "arm",
     "counter",
     "disable",
+    "disarm",
     "enable",
     "exclude",
     "include",
@@ -368,6 +370,26 @@ def snapshot(
     from cunei import _keep
 
     return _keep.snapshot(path, after, last)
+
+
+def arm() -> None:
+    """Let ``cunei attach`` start and stop recordings in this process, and in forks of it.
+
+    A thread that is not Python's sleeps until a controller of the same user, or of
+    root, connects to the socket of this process.  It costs nothing until then.
+    """
+    _load()
+    try:
+        sys.modules["cunei._probe"].arm("cunei.arm()")
+    except (OSError, RuntimeError) as error:
+        raise Error(str(error)) from None
+
+
+def disarm() -> None:
+    """Take no more requests; a recording that ``cunei attach`` has started ends."""
+    probe = sys.modules.get("cunei._probe")
+    if probe is not None:
+        probe.disarm()
 
 
 def is_recording() -> bool:

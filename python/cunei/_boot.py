@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``cunei.pth`` and ``cunei.start`` call this in every Python that starts.
 
-It runs before the program's first line.  Without CUNEI_RECORD it does nothing.  Errors
-never reach the program; CUNEI_DEBUG=1 prints them.
+It runs before the program's first line.  It does nothing unless CUNEI_RECORD says how to
+record, or CUNEI_PORT where a controller waits (see "cunei attach --port").  Errors never
+reach the program; CUNEI_DEBUG=1 prints them.
 """
 
 import os
@@ -15,7 +16,7 @@ outcome: "str | None" = None
 def boot() -> None:
     global outcome
     # A virtual environment may read its .pth files twice.
-    if outcome is not None or "CUNEI_RECORD" not in os.environ:
+    if outcome is not None or not {"CUNEI_RECORD", "CUNEI_PORT"} & os.environ.keys():
         return
     outcome = ""
     try:
@@ -25,6 +26,12 @@ def boot() -> None:
 
         cunei._load()
         _probe.boot()
+    except KeyboardInterrupt:
+        # Nothing of the program has run: it may be waiting for its controller.
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     except BaseException as error:
         outcome = f"{type(error).__name__}: {error}"
         if os.environ.get("CUNEI_DEBUG") == "1":

@@ -62,6 +62,7 @@ struct cunei_analysis_function {
     struct cunei_histogram histogram;
     struct cunei_budget_estimate estimate; /* the estimated part; times in ns */
     bool is_decorated;                     /* as a region: filters do not apply to it */
+    bool was_open;                         /* when 'cunei attach' began to record */
 };
 
 struct cunei_analysis_thread {

@@ -71,9 +71,21 @@ static int add_thread(struct cunei_analysis *analysis, size_t index,
     return 0;
 }
 
+/* The functions that were open when the process was attached. */
+static void mark_open(struct cunei_analysis *analysis,
+                      const struct cunei_process_sum *sum,
+                      const struct cunei_piece *span, const uint32_t *map)
+{
+    for (uint32_t i = 0; i < span->inherited_count; i++) {
+        uint32_t slot = span->inherited[i];
+        if (slot < sum->profile->slot_count && map[slot])
+            analysis->facts[map[slot] - 1].was_open = true;
+    }
+}
+
 /* The threads of a process, and what they add to it. */
 static int add_threads(struct cunei_analysis *analysis,
-                       const struct cunei_process_sum *sum)
+                       const struct cunei_process_sum *sum, const uint32_t *map)
 {
     struct cunei_analysis_process *to = &analysis->processes[sum->index];
     uint64_t discarded = 0;
@@ -85,6 +97,8 @@ static int add_threads(struct cunei_analysis *analysis,
         to->missing_packets += facts->span.gap.missing;
         to->inherits |=
             to->process->description.forked && facts->span.inherited_count > 0;
+        if (to->process->description.attached)
+            mark_open(analysis, sum, &facts->span, map);
         discarded += facts->span.discarded;
         for (size_t j = 0; j < facts->span.thread_count; j++) {
             int rc =
@@ -158,7 +172,7 @@ static int merge_profile(struct cunei_analysis *analysis,
     if (rc == 0)
         rc = cunei_merge_process_tasks(analysis, sum->index, profile, map);
     if (rc == 0)
-        rc = add_threads(analysis, sum);
+        rc = add_threads(analysis, sum, map);
     if (rc == 0 && options->lines && profile->lines > 0)
         rc = cunei_merge_process_lines(analysis, source, profile, map);
     if (rc == 0 && options->user_events &&

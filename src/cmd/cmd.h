@@ -23,6 +23,8 @@
 extern const struct cunei_cmd cunei_cmd_record;
 extern const struct cunei_cmd cunei_cmd_run;
 extern const struct cunei_cmd cunei_cmd_top;
+extern const struct cunei_cmd cunei_cmd_attach;
+extern const struct cunei_cmd cunei_cmd_arm;
 extern const struct cunei_cmd cunei_cmd_report;
 extern const struct cunei_cmd cunei_cmd_view;
 extern const struct cunei_cmd cunei_cmd_compare;

@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
 #include "cmd/doctor_checks.h"
+#include "cmd/doctor_output.h"
+#include "cmd/doctor_process.h"
 #include "cmd/record/config.h"
 #include "cmd/record/interpreter.h"
 #include "cmd/record/option_conflict.h"
@@ -34,8 +35,6 @@ struct values {
     const char *python;
     bool json;
 };
-
-static const char *const state_names[] = {"ok", "note", "missing", "bad"};
 
 static void check_kernel(const struct cunei_doctor *doctor,
                          struct cunei_finding *finding)
@@ -291,69 +290,19 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static void print_row(const struct cunei_doctor *doctor, const char *name,
-                      const struct cunei_finding *finding)
+static int examine(const struct cunei_doctor *doctor, bool as_json)
 {
-    struct cunei_version_limit limit = {0};
-    struct cunei_buffer text = {0}, advice = {0};
+    struct cunei_json json = {.out = stdout};
+    struct cunei_doctor_output output = {.json = as_json ? &json : NULL,
+                                         .doctor = doctor};
 
-    cunei_text_show(&text, cunei_buffer_text(&finding->text), finding->text.size);
-    cunei_text_show(&advice, cunei_buffer_text(&finding->advice), finding->advice.size);
-    printf("%-12s %-8s %s\n", name, state_names[finding->state],
-           cunei_buffer_text(&text));
-    while (finding->lists_limits && cunei_doctor_next_limit(doctor, &limit))
-        printf("%-21s · %s\n", "", limit.text);
-    if (advice.size)
-        printf("%-21s → %s\n", "", advice.data);
-    cunei_buffer_fini(&text);
-    cunei_buffer_fini(&advice);
-}
-
-static void put_json(struct cunei_json *json, const char *name,
-                     const struct cunei_finding *finding)
-{
-    cunei_json_open(json, NULL, '{');
-    cunei_json_text(json, "name", name);
-    cunei_json_text(json, "state", state_names[finding->state]);
-    cunei_json_text(json, "text", cunei_buffer_text(&finding->text));
-    cunei_json_text(json, "advice", cunei_buffer_text(&finding->advice));
-    cunei_json_close(json, '}');
-}
-
-/* A row or an object for each check; returns whether nothing can be recorded. */
-static bool check_all(const struct cunei_doctor *doctor, struct cunei_json *json)
-{
-    bool is_bad = false;
-
+    cunei_doctor_output_begin(&output);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         struct cunei_finding finding = {0};
         checks[i].run(doctor, &finding);
-        is_bad |= finding.state == CUNEI_FINDING_BAD;
-        if (json)
-            put_json(json, checks[i].name, &finding);
-        else
-            print_row(doctor, checks[i].name, &finding);
-        cunei_buffer_fini(&finding.text);
-        cunei_buffer_fini(&finding.advice);
+        cunei_doctor_output_add(&output, checks[i].name, &finding);
     }
-    return is_bad;
-}
-
-static bool check_all_as_json(const struct cunei_doctor *doctor)
-{
-    struct cunei_json json = {.out = stdout};
-
-    cunei_json_open(&json, NULL, '{');
-    cunei_json_number(&json, "version", 1);
-    cunei_json_text(&json, "cunei", CUNEI_VERSION);
-    cunei_json_open(&json, "checks", '[');
-    bool is_bad = check_all(doctor, &json);
-    cunei_json_close(&json, ']');
-    cunei_doctor_put_json(doctor, &json);
-    cunei_json_flag(&json, "can_record", !is_bad);
-    cunei_json_close(&json, '}');
-    (void)cunei_json_end(&json);
-    return is_bad;
+    return cunei_doctor_output_end(&output, "can_record");
 }
 
 static int run_doctor(int argc, char **argv)
@@ -364,18 +313,20 @@ static int run_doctor(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    if (argc > 1)
+    if (argc > 2 || (argc > 1 && values.python))
         return cunei_cmd_usage("unexpected argument '%s'; usage: cunei doctor %s",
-                               argv[1], cunei_cmd_doctor.args);
+                               argv[argc - 1], cunei_cmd_doctor.args);
+    if (argc > 1)
+        return cunei_doctor_process(argv[1], values.json);
     char *path = values.python ? cunei_search_path_find(values.python)
                                : cunei_program_default_python();
     doctor.wanted = values.python;
     if (path)
         doctor.python_rc = cunei_interpreter_ask(&doctor.python, path, "", true);
-    bool is_bad = values.json ? check_all_as_json(&doctor) : check_all(&doctor, NULL);
+    status = examine(&doctor, values.json);
     cunei_interpreter_fini(&doctor.python);
     free(path);
-    return is_bad ? EXIT_FAILURE : EXIT_SUCCESS;
+    return status;
 }
 
 static const struct cunei_option options[] = {
@@ -393,15 +344,17 @@ static const struct cunei_option options[] = {
 
 const struct cunei_cmd cunei_cmd_doctor = {
     .name = "doctor",
-    .args = "[--python PYTHON] [--json]",
-    .summary = "check what this machine and this Python support",
+    .args = "[--python PYTHON | PID] [--json]",
+    .summary = "check what this machine, a Python or a process supports",
     .help =
         "Checks the clock, the Python, the working directory and the limits, and says\n"
         "what to do if something is missing. The exit status is 1 if nothing can be\n"
-        "recorded.\n"
+        "recorded. With a PID it says whether 'cunei attach' can record that process,\n"
+        "and how, or what is in the way; nothing in the process is touched.\n"
         "\n"
         "  cunei doctor\n"
-        "  cunei doctor --python python3.13",
+        "  cunei doctor --python python3.13\n"
+        "  cunei doctor 4711",
     .options = options,
     .run = run_doctor,
 };

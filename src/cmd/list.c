@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* `cunei list`: the recordings in progress, and the remains of processes that died. */
+/*
+ * `cunei list`: the recordings in progress, the remains of processes that died, and the
+ * Pythons that could be recorded.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/units.h"
+#include "cmd/attach/running_pythons.h"
 #include "cmd/cmd.h"
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
@@ -155,10 +159,34 @@ static void add_row(struct cunei_table *table, const struct row *row)
     put_trace(row, &text);
     cunei_terminal_text(cunei_table_cell(table, CUNEI_INK_DIM),
                         cunei_buffer_text(&text), SIZE_MAX);
+    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     cunei_buffer_fini(&text);
 }
 
-static int print_table(const struct rows *rows)
+/* A Python that is not recorded. */
+static void add_python(struct cunei_table *table,
+                       const struct cunei_running_python *python)
+{
+    bool is_closed = python->state == CUNEI_PYTHON_CLOSED;
+
+    cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_PLAIN), "%d",
+                        (int)python->pid);
+    cunei_buffer_append_text(
+        cunei_table_cell(table, is_closed ? CUNEI_INK_DIM : CUNEI_INK_PLAIN),
+        cunei_python_state_name(python->state));
+    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
+    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
+    cunei_terminal_text(
+        cunei_table_cell(table, is_closed ? CUNEI_INK_DIM : CUNEI_INK_STRONG),
+        cunei_buffer_text(&python->program), SIZE_MAX);
+    cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_DIM), python->version);
+    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
+    cunei_terminal_text(cunei_table_cell(table, CUNEI_INK_DIM),
+                        cunei_buffer_text(&python->reason), SIZE_MAX);
+}
+
+static int print_table(const struct rows *rows,
+                       const struct cunei_running_pythons *pythons)
 {
     static const struct cunei_column columns[] = {
         {.head = "pid"},
@@ -168,6 +196,7 @@ static int print_table(const struct rows *rows)
         {.head = "program", .min = 10},
         {.head = "Python", .rank = 2, .min = 6},
         {.head = "trace", .rank = 1, .min = 12, .is_path = true},
+        {.head = "why it cannot be attached", .rank = 2, .min = 25},
     };
     const struct cunei_style style = cunei_output_style(stdout);
     struct cunei_table table;
@@ -175,6 +204,8 @@ static int print_table(const struct rows *rows)
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < rows->count; i++)
         add_row(&table, &rows->items[i]);
+    for (size_t i = 0; i < pythons->count; i++)
+        add_python(&table, &pythons->items[i]);
     int rc = cunei_table_print(&table, &style, stdout);
     cunei_table_fini(&table);
     return rc;
@@ -206,7 +237,21 @@ static void put_json(struct cunei_json *json, const struct row *row)
     cunei_buffer_fini(&text);
 }
 
-static int print_json(const struct rows *rows)
+static void put_python_json(struct cunei_json *json,
+                            const struct cunei_running_python *python)
+{
+    cunei_json_open(json, NULL, '{');
+    cunei_json_number(json, "pid", (uint64_t)python->pid);
+    cunei_json_text(json, "state", cunei_python_state_name(python->state));
+    cunei_json_text(json, "program", cunei_buffer_text(&python->program));
+    cunei_json_text(json, "python", python->version);
+    if (python->reason.size)
+        cunei_json_text(json, "reason", cunei_buffer_text(&python->reason));
+    cunei_json_close(json, '}');
+}
+
+static int print_json(const struct rows *rows,
+                      const struct cunei_running_pythons *pythons)
 {
     struct cunei_json json = {.out = stdout};
 
@@ -216,6 +261,10 @@ static int print_json(const struct rows *rows)
     for (size_t i = 0; i < rows->count; i++)
         put_json(&json, &rows->items[i]);
     cunei_json_close(&json, ']');
+    cunei_json_open(&json, "pythons", '[');
+    for (size_t i = 0; i < pythons->count; i++)
+        put_python_json(&json, &pythons->items[i]);
+    cunei_json_close(&json, ']');
     cunei_json_close(&json, '}');
     return cunei_json_end(&json);
 }
@@ -224,6 +273,7 @@ static int run_list(int argc, char **argv)
 {
     struct values values = {0};
     struct cunei_recordings recordings = {0};
+    struct cunei_running_pythons pythons = {0};
     struct rows rows = {0};
 
     int status = cunei_options_parse(&cunei_cmd_list, &argc, argv, &values);
@@ -233,14 +283,16 @@ static int run_list(int argc, char **argv)
         return cunei_cmd_usage("unexpected argument '%s'; usage: cunei list", argv[1]);
     cunei_recording_target_find_all(&recordings);
     int rc = load(&rows, &recordings);
+    if (rc == 0)
+        rc = cunei_running_pythons_read(&pythons);
     measure(&rows);
     if (rc == 0 && values.json)
-        rc = print_json(&rows);
-    else if (rc == 0 && rows.count > 0)
-        rc = print_table(&rows);
+        rc = print_json(&rows, &pythons);
+    else if (rc == 0 && rows.count + pythons.count > 0)
+        rc = print_table(&rows, &pythons);
     else if (rc == 0)
-        cunei_cmd_note(
-            "nothing is being recorded; 'cunei record app.py' starts a recording");
+        cunei_cmd_note("no Python is running; 'cunei record app.py' records one");
+    cunei_running_pythons_fini(&pythons);
     for (size_t i = 0; i < rows.count; i++)
         cunei_process_folder_close(&rows.items[i].process);
     free(rows.items);
@@ -260,14 +312,17 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_list = {
     .name = "list",
     .args = "[options]",
-    .summary = "list recordings in progress, and those of killed processes",
+    .summary = "list recordings, and Python processes to attach to",
     .help =
         "Lists your processes that are being recorded, and those that were killed and\n"
         "whose traces have not been read since. Each line has the pid, the state, about\n"
         "how many events a second it records, what --keep keeps, the program, its Python\n"
-        "and the directory of the trace.\n"
+        "and the directory of the trace. Then come all other Pythons: those that are\n"
+        "armed or attachable can be recorded with 'cunei attach PID'; for those that are\n"
+        "closed the line has the reason.\n"
         "\n"
         "  cunei list\n"
+        "  cunei attach PID             record a process that is running\n"
         "  cunei snapshot PID           copy what a process has recorded up to now\n"
         "  cunei report DIR             show it",
     .options = options,

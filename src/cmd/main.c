@@ -18,11 +18,11 @@
 #include "trace/directory/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
-    &cunei_cmd_run,      &cunei_cmd_top,    &cunei_cmd_record,      &cunei_cmd_report,
-    &cunei_cmd_view,     &cunei_cmd_export, &cunei_cmd_compare,     &cunei_cmd_filter,
-    &cunei_cmd_replay,   &cunei_cmd_dump,   &cunei_cmd_info,        &cunei_cmd_list,
-    &cunei_cmd_snapshot, &cunei_cmd_watch,  &cunei_cmd_try_trigger, &cunei_cmd_recover,
-    &cunei_cmd_doctor,
+    &cunei_cmd_run,         &cunei_cmd_top,     &cunei_cmd_record,   &cunei_cmd_attach,
+    &cunei_cmd_arm,         &cunei_cmd_report,  &cunei_cmd_view,     &cunei_cmd_export,
+    &cunei_cmd_compare,     &cunei_cmd_filter,  &cunei_cmd_replay,   &cunei_cmd_dump,
+    &cunei_cmd_info,        &cunei_cmd_list,    &cunei_cmd_snapshot, &cunei_cmd_watch,
+    &cunei_cmd_try_trigger, &cunei_cmd_recover, &cunei_cmd_doctor,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -95,24 +95,6 @@ static int record(struct cunei_recorded_run *recording, struct values *values)
     return cunei_launch_leave(recording->ended.wait_status);
 }
 
-/* After the project's defaults are known, which may have --keep. */
-static int check_triggers(struct values *values)
-{
-    struct cunei_trigger_options *triggers = &values->triggers;
-    int status = cunei_trigger_options_check(triggers);
-
-    if (status != CUNEI_OPTIONS_CONTINUE)
-        return status;
-    if (triggers->texts.count == 0 && triggers->typed)
-        return cunei_cmd_usage("--snapshot-dir and the limits of snapshots need "
-                               "--trigger, for example --trigger crash");
-    if (triggers->texts.count > 0 && !values->recording.keep)
-        return cunei_cmd_usage("--trigger needs --keep: a snapshot is of the last part "
-                               "of a recording; use --keep 30s, for example");
-    return cunei_trigger_options_check_instrumenter(
-        triggers, cunei_record_options_instrumenter(&values->recording));
-}
-
 static int run_record(int argc, char **argv)
 {
     struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
@@ -126,7 +108,8 @@ static int run_record(int argc, char **argv)
         status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
                                               argv + 1);
     if (status == CUNEI_OPTIONS_CONTINUE)
-        status = check_triggers(&values);
+        status =
+            cunei_trigger_options_check_recording(&values.triggers, &values.recording);
     if (status == CUNEI_OPTIONS_CONTINUE) {
         status = cunei_recorded_run_prepare(&recording, argc - 1, argv + 1);
         if (status == EXIT_SUCCESS)

@@ -16,6 +16,8 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 #include "base/units.h"
+#include "cmd/attach/attached_recording.h"
+#include "cmd/attach/connect.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -197,6 +199,26 @@ static int run(const struct values *values, const char *trace)
     return status;
 }
 
+/* The process may be another user's, or in a container: then it is asked itself. */
+static int snapshot_of(const struct values *values, const char *word)
+{
+    struct cunei_attached_recording attached = {0};
+    int status = EXIT_FAILURE;
+
+    bool must_ask = cunei_attach_pid(word) > 0 && access(word, F_OK) < 0 &&
+                    !cunei_recording_target_is_recorded(word);
+    if (must_ask && cunei_attached_recording_find(&attached, word))
+        status = run(values, attached.path);
+    else {
+        char *trace = cunei_recording_target_find(word);
+        if (trace)
+            status = run(values, trace);
+        free(trace);
+    }
+    cunei_attached_recording_fini(&attached);
+    return status;
+}
+
 static int run_snapshot(int argc, char **argv)
 {
     struct values values = {0};
@@ -210,12 +232,7 @@ static int run_snapshot(int argc, char **argv)
                        "PID, or cunei snapshot DIR"
                      : "unexpected argument '%s'; a snapshot copies one recording",
             argv[argc < 2 ? 0 : 2]);
-    char *trace = cunei_recording_target_find(argv[1]);
-    if (!trace)
-        return EXIT_FAILURE;
-    status = run(&values, trace);
-    free(trace);
-    return status;
+    return snapshot_of(&values, argv[1]);
 }
 
 static const struct cunei_option options[] = {

@@ -11,6 +11,7 @@
 #include "cmd/record/recorded_run.h"
 #include "cmd/record/temporary_trace.h"
 #include "cmd/record/trace_directory.h"
+#include "cmd/top/attach_targets.h"
 #include "cmd/top/batch.h"
 #include "cmd/top/choose.h"
 #include "cmd/top/post_mortem.h"
@@ -90,20 +91,51 @@ static int run_program(struct cunei_top_options *options,
     return status;
 }
 
-static int watch_words(const struct cunei_top_options *options,
+/* The words as targets; processes that are not recorded are attached. */
+static int find_targets(struct cunei_top_targets *targets,
+                        struct cunei_top_attached *attached,
+                        struct cunei_top_options *options, int argc, char **argv)
+{
+    int status = EXIT_SUCCESS;
+
+    if (!options->recording.keep && !options->recording.max_bytes)
+        options->recording.keep = KEPT;
+    for (int i = 0; status == EXIT_SUCCESS && i < argc; i++) {
+        bool must_attach =
+            !options->post_mortem && !options->replay && cunei_top_must_attach(argv[i]);
+        if (must_attach)
+            status = check_terminal(options);
+        if (status == EXIT_SUCCESS)
+            status = must_attach ? cunei_top_attach(attached, argv[i], options, targets)
+                                 : cunei_top_targets_find(targets, argv[i]);
+    }
+    return status == EXIT_SUCCESS ? check_terminal(options) : status;
+}
+
+static int choose(struct cunei_top_targets *targets,
+                  struct cunei_top_attached *attached,
+                  const struct cunei_top_options *options, bool *has_left)
+{
+    char *pid = NULL;
+
+    int status =
+        cunei_top_choose(targets, options->batch == 0, options->ascii, has_left, &pid);
+    if (status == EXIT_SUCCESS && pid)
+        status = cunei_top_attach(attached, pid, options, targets);
+    free(pid);
+    return status;
+}
+
+static int watch_words(struct cunei_top_options *options,
                        const struct cunei_top_view *view, int argc, char **argv)
 {
     struct cunei_top_targets targets = {0};
-    int status = EXIT_SUCCESS;
+    struct cunei_top_attached attached = {0};
     bool has_left = false;
 
-    for (int i = 0; status == EXIT_SUCCESS && i < argc; i++)
-        status = cunei_top_targets_find(&targets, argv[i]);
-    if (status == EXIT_SUCCESS)
-        status = check_terminal(options);
+    int status = find_targets(&targets, &attached, options, argc, argv);
     if (status == EXIT_SUCCESS && argc == 0)
-        status =
-            cunei_top_choose(&targets, options->batch == 0, options->ascii, &has_left);
+        status = choose(&targets, &attached, options, &has_left);
     if (has_left || status != EXIT_SUCCESS)
         ; /* there is nothing to watch */
     else if (options->post_mortem)
@@ -111,6 +143,7 @@ static int watch_words(const struct cunei_top_options *options,
     else
         status = watch(&targets, options, view, NULL);
     cunei_top_targets_fini(&targets);
+    cunei_top_detach(&attached);
     return status;
 }
 
@@ -156,7 +189,8 @@ const struct cunei_cmd cunei_cmd_top = {
         "with exact counts, and threads, tasks, exceptions, open stacks, the call tree.\n"
         "\n"
         "  cunei top app.py --port 8000     run it, and watch it\n"
-        "  cunei top 4711                   watch a process that is being recorded\n"
+        "  cunei top 4711                   watch a process; one that is not recorded is\n"
+        "                                   recorded while it is shown\n"
         "  cunei top app.py                 the same by name, if no such file is here\n"
         "  cunei top DIR                    follow a recording, or show a finished one\n"
         "  cunei top                        choose from what is being recorded\n"

@@ -53,8 +53,11 @@ static void put_total_share(const struct row *row, struct cunei_buffer *cell)
     cunei_format_percent(cell, row->facts->total_ns, row->report->waiting.threads_ns);
 }
 
+/* The call of a function that was open when 'cunei attach' began is not counted. */
 static void put_calls(const struct row *row, struct cunei_buffer *cell)
 {
+    if (row->facts->was_open)
+        cunei_buffer_append_text(cell, "*");
     mark(cell, row->is_estimated && !row->facts->estimate.is_counted);
     cunei_format_count(cell, row->facts->calls);
 }
@@ -307,12 +310,17 @@ static int print_notes(const struct cunei_report *report)
     return rc;
 }
 
-/* What a budget estimated; the true number lies within the width 19 of 20 times. */
+/*
+ * What is not counted exactly: of functions that were open before, and what a budget
+ * estimated; the true number lies within the width 19 of 20 times.
+ */
 static void put_estimate(struct cunei_json *json,
                          const struct cunei_analysis_function *facts)
 {
     if (cunei_function_is_self_estimated(facts))
         cunei_json_flag(json, "self_estimated", true);
+    if (facts->was_open)
+        cunei_json_flag(json, "open_at_attach", true);
     if (!cunei_function_is_estimated(facts))
         return;
     cunei_json_flag(json, "estimated", true);

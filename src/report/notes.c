@@ -246,6 +246,26 @@ static int note_inherited(const struct cunei_report *report)
     return cunei_note_print(report, "forked", CUNEI_INK_DIM, &words);
 }
 
+/* Marked functions were open when recording began. */
+static int note_attached(const struct cunei_report *report)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+    struct cunei_buffer words = {0};
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < analysis->functions.count; i++)
+        count += analysis->facts[i].was_open;
+    if (count == 0)
+        return 0;
+    cunei_buffer_append_text(&words, "recording began while the program was running: ");
+    cunei_format_several(&words, count, "function");
+    cunei_buffer_append_text(&words, count == 1 ? " was" : " were");
+    cunei_buffer_append_text(&words,
+                             " open (marked * before calls): that call is not counted, "
+                             "its time is from then on");
+    return cunei_note_print(report, "attached", CUNEI_INK_DIM, &words);
+}
+
 static int note_collections(const struct cunei_report *report)
 {
     const struct cunei_gc_pauses *all = &report->analysis->collections;
@@ -339,6 +359,7 @@ int cunei_report_print_notes(const struct cunei_report *report,
         cunei_report_print_kept,
         note_filter,
         note_inherited,
+        note_attached,
         note_pauses,
         note_raised,
         note_open,

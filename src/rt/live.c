@@ -20,28 +20,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "rt/runtime_folder.h"
 #include "rt/state.h"
 #include "wire/live.h"
 
 #define SWEEP_MAX 100
-
-/*
- * Where this user's live files are pointed to; NULL where there is no such place. After
- * su, XDG_RUNTIME_DIR is another user's, who could put a link in the place of ours.
- */
-static char *runtime_directory(void)
-{
-    const char *base = getenv("XDG_RUNTIME_DIR");
-    char *path = NULL;
-
-    if (base && base[0] == '/' && cunei_hidden_file_is_own(base, 022) &&
-        asprintf(&path, "%s/cunei", base) >= 0) {
-        if (cunei_hidden_file_is_private(path))
-            return path;
-        free(path);
-    }
-    return cunei_hidden_file_memory_folder();
-}
 
 /*
  * Remove links that killed processes left, if their traces no longer exist.  A process
@@ -84,7 +67,7 @@ static void set_aside(const struct cunei_recorder_state *recording, const char *
 static void point_to(struct cunei_recorder_state *recording)
 {
     char *target = NULL, *pointer = NULL;
-    char *directory = runtime_directory();
+    char *directory = cunei_runtime_folder();
 
     if (!directory)
         return;

@@ -44,6 +44,7 @@ static const struct field {
     FIELD(FIELD_NUMBER, complete_ns),
     FIELD(FIELD_FLAG, running),
     FIELD(FIELD_FLAG, started_inside),
+    FIELD(FIELD_FLAG, attached),
     FIELD(FIELD_FLAG, forked),
     FIELD(FIELD_FLAG, c_calls),
     FIELD(FIELD_TEXT, host),

@@ -52,6 +52,7 @@ struct cunei_process {
     uint64_t stop_errno;    /* of a write that failed; 0: none, or --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */
+    bool attached;          /* recorded by 'cunei attach' */
     bool forked;            /* it began as a copy of its parent, which is recorded */
     bool left;              /* ended by os._exit, with exit_status */
     bool exited;            /* ended by exit(3), with exit_status */

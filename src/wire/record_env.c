@@ -63,6 +63,8 @@ static const struct number numbers[] = {
     {"keepns", MEMBER(keep.ns), 0, 0},
     {"keepmemory", MEMBER(keep.in_memory), 0, 0},
     {"startup", MEMBER(startup), 0, 0},
+    {"arm", MEMBER(arm), 0, 0},
+    {"attached", MEMBER(attached), 0, 0},
     {"budget", MEMBER(budget), CUNEI_RECORD_ENV_BUDGET_LEAST,
      CUNEI_RECORD_ENV_BUDGET_LIMIT},
     {"only", MEMBER(only_pid), 0, 0},
@@ -109,7 +111,8 @@ void cunei_record_env_format(const struct cunei_record_env *session,
                              struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "v=%d", SESSION_VERSION);
-    format_text(out, "dir", session->directory);
+    if (session->directory)
+        format_text(out, "dir", session->directory);
     if (session->project)
         format_text(out, "project", session->project);
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -198,7 +201,7 @@ static int parse_words(struct cunei_record_env *session, char *text)
         if (rc < 0)
             return rc;
     }
-    return session->directory ? 0 : -EINVAL;
+    return session->directory || session->arm ? 0 : -EINVAL;
 }
 
 int cunei_record_env_parse(struct cunei_record_env *session, const char *text)

@@ -10,9 +10,10 @@
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
  *     device=65025 inode=1316 lines=app:solve instrumenter=profile budget=50000
  *     socket=81 secret=1729 keep=268435456 keepns=30000000000 keepmemory=1
- *     project=/home/ann/shop
+ *     project=/home/ann/shop arm=1 attached=1
  *
- * An unknown key, another version or a folder that is not an absolute path is -EINVAL.
+ * `dir` may be missing with `arm`: the process then only takes requests.  An unknown
+ * key, another version or a folder that is not an absolute path is -EINVAL.
  */
 #ifndef CUNEI_WIRE_RECORD_ENV_H
 #define CUNEI_WIRE_RECORD_ENV_H
@@ -44,13 +45,15 @@ struct cunei_launcher {
 };
 
 struct cunei_record_env {
-    char *directory;                   /* owned: the trace directory, absolute */
-    char *project;                     /* owned: the folder of the program's project */
+    char *directory; /* owned: the trace directory, absolute; or NULL */
+    char *project;   /* owned: the folder of the program's project */
     struct cunei_file_id directory_id; /* all 0: not known */
     uint64_t frequency;                /* ticks per second; 0: not measured yet */
     uint64_t max_bytes;                /* of the whole recording; 0: no limit */
     struct cunei_keep keep;
     bool startup;      /* record from the probe's start, not from __main__ */
+    bool arm;          /* take requests of controllers (probe/armed) */
+    bool attached;     /* a controller has started it, in a program that ran already */
     uint64_t budget;   /* what recording may cost, in millionths; 0: no limit */
     uint64_t only_pid; /* the one process to record; 0: all that inherit it */
     struct cunei_launcher launcher;

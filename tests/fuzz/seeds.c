@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "fixture.h"
 #include "fuzz.h"
+#include "small_elf.h"
 #include "wire/record_env.h"
 
 static const char *folder;
@@ -458,6 +459,25 @@ static void make_texts(struct fixture *fixture)
     cunei_buffer_fini(&out);
 }
 
+/* A Python's file, and the offsets alone. */
+static void make_elf(void)
+{
+    struct cunei_buffer bytes = {0};
+    struct small_elf elf;
+
+    small_elf_init(&elf);
+    cunei_buffer_append(&bytes, &elf, sizeof(elf));
+    save("elf", "dynamic", &bytes);
+    elf.sections[2].sh_type = SHT_SYMTAB;
+    cunei_buffer_clear(&bytes);
+    cunei_buffer_append(&bytes, &elf, sizeof(elf));
+    save("elf", "all", &bytes);
+    cunei_buffer_clear(&bytes);
+    cunei_buffer_append(&bytes, elf.runtime, sizeof(elf.runtime));
+    save("elf", "offsets", &bytes);
+    cunei_buffer_fini(&bytes);
+}
+
 int main(int argc, char **argv)
 {
     struct fixture fixture;
@@ -474,6 +494,7 @@ int main(int argc, char **argv)
     make_user_events(&fixture);
     make_classes(&fixture);
     make_texts(&fixture);
+    make_elf();
     fixture_fini(&fixture);
     return 0;
 }

@@ -45,6 +45,14 @@ static char *find_trace(pid_t pid)
     return trace;
 }
 
+bool cunei_recording_target_is_recorded(const char *word)
+{
+    char *trace = find_trace(pid_of(word));
+
+    free(trace);
+    return trace != NULL;
+}
+
 char *cunei_recording_target_find(const char *word)
 {
     pid_t pid = pid_of(word);

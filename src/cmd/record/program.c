@@ -76,6 +76,14 @@ static char *name_words(int argc, char **argv, struct cunei_interpreter_args wor
     return base_name(argv[words.program]);
 }
 
+char *cunei_program_name_of_command(int argc, char **argv)
+{
+    struct cunei_interpreter_args words = cunei_interpreter_args_parse(argc, argv);
+
+    return words.program > 0 && words.program < argc ? name_words(argc, argv, words)
+                                                     : base_name(argv[0]);
+}
+
 /* Put `first` and the words of `between` before the others. */
 static bool set_words(struct cunei_program *program, char *first, char **between,
                       int between_count, int argc, char **argv)

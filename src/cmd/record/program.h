@@ -35,6 +35,9 @@ bool cunei_program_find(struct cunei_program *program, int argc, char **argv,
                         const char *python, struct cunei_buffer *reason);
 void cunei_program_fini(struct cunei_program *program);
 
+/* What to call the program of a Python's command line; owned by the caller. */
+char *cunei_program_name_of_command(int argc, char **argv);
+
 /* The folder of the program's own modules: the script's, or the working directory.
  * Owned by the caller; NULL: not known. */
 char *cunei_program_folder(const struct cunei_program *program);

@@ -104,6 +104,11 @@ const struct cunei_option cunei_record_option_rows[] = {
              "30s (in 256M), 64M, or 30s,1G, per process; live\n"
              "buffers come on top, 512K per thread",
      VALUE(keep)},
+    {.name = "control",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "take requests of 'cunei attach' meanwhile, for example\n"
+             "to change the budget",
+     VALUE(control)},
     {.name = "startup",
      .kind = CUNEI_OPTION_FLAG,
      .help = "start recording as early as Python can, not at the\n"
@@ -131,6 +136,31 @@ const struct cunei_option cunei_record_option_rows[] = {
     {.kind = CUNEI_OPTION_TYPED, VALUE(typed)},
     {0},
 };
+
+/* Of the launcher alone. */
+static bool is_of_launcher(const char *name)
+{
+    static const char *const names[] = {"control", "startup", "python", "no-config"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+const struct cunei_option *cunei_record_option_rows_of_running(void)
+{
+    static struct cunei_option
+        rows[sizeof(cunei_record_option_rows) / sizeof(cunei_record_option_rows[0])];
+    size_t count = 0;
+
+    for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
+        if (!is_of_launcher(o->name))
+            rows[count++] = *o;
+    }
+    return rows;
+}
 
 void cunei_record_options_fini(struct cunei_record_options *options)
 {

@@ -39,6 +39,7 @@ struct cunei_record_options {
     int instrumenter; /* index in cunei_instrumenter_names; -1: the default */
     bool c_calls;
     bool startup;
+    bool control; /* take requests of 'cunei attach' */
     bool no_children;
     bool force;
     bool quiet;
@@ -52,6 +53,9 @@ struct cunei_record_options {
     }
 
 extern const struct cunei_option cunei_record_option_rows[];
+
+/* Those that make sense for a program that runs already. */
+const struct cunei_option *cunei_record_option_rows_of_running(void);
 void cunei_record_options_fini(struct cunei_record_options *options);
 
 /* Whether numbers are in their bounds: CUNEI_OPTIONS_CONTINUE, or the exit status. */

@@ -130,8 +130,7 @@ static void check_python(struct cunei_recorded_run *run, struct cunei_buffer *re
     }
 }
 
-/* Ticks per second since `first`, over as much more time as that takes. */
-static uint64_t frequency_since(const struct cunei_clock_pair *first)
+uint64_t cunei_recorded_run_frequency(const struct cunei_clock_pair *first)
 {
     struct cunei_clock_pair now = cunei_clock_pair();
     uint64_t passed_us = (now.monotonic_ns - first->monotonic_ns) / 1000;
@@ -169,7 +168,7 @@ static char *find_outer(void)
 
     if (!text || cunei_record_env_parse(&outer, text) < 0)
         return NULL;
-    if (!outer.only_pid && access(outer.directory, F_OK) == 0) {
+    if (!outer.only_pid && outer.directory && access(outer.directory, F_OK) == 0) {
         directory = outer.directory; /* moved */
         outer.directory = NULL;
     }
@@ -210,7 +209,7 @@ int cunei_recorded_run_prepare(struct cunei_recorded_run *run, int argc, char **
     else if (!reason.size)
         check_options(run, NULL, &conflict);
     if (!reason.size && !conflict.size)
-        run->frequency = frequency_since(&first);
+        run->frequency = cunei_recorded_run_frequency(&first);
     if (reason.size)
         status = cunei_cmd_fail(0, "%s", reason.data);
     else if (conflict.size)
@@ -220,31 +219,38 @@ int cunei_recorded_run_prepare(struct cunei_recorded_run *run, int argc, char **
     return status;
 }
 
-/* Listen for processes that cannot record.  The text of CUNEI_RECORD goes to `text`. */
-static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffer *text)
+struct cunei_record_env cunei_recorded_run_env(const struct cunei_recorded_run *run)
 {
     const struct cunei_record_options *options = run->options;
     uint64_t budget = 0;
 
     if (options->budget)
         (void)cunei_budget_parse(options->budget, &budget); /* it was checked */
-    struct cunei_record_env env = {.budget = budget,
-                                   .directory = run->directory,
-                                   .directory_id = run->directory_id,
-                                   .project = run->project,
-                                   .frequency = run->frequency,
-                                   .max_bytes = options->max_bytes,
-                                   .keep = cunei_record_options_keep(options),
-                                   .startup = options->startup,
-                                   .c_calls = options->c_calls,
-                                   .full_repr = options->repr == CUNEI_REPR_FULL,
-                                   .max_repr = options->max_repr,
-                                   .instrumenter =
-                                       cunei_record_options_instrumenter(options),
-                                   .patterns = options->patterns,
-                                   .arguments = options->arguments,
-                                   .results = options->results,
-                                   .lines = options->lines};
+    return (struct cunei_record_env){.budget = budget,
+                                     .directory = run->directory,
+                                     .directory_id = run->directory_id,
+                                     .project = run->project,
+                                     .frequency = run->frequency,
+                                     .max_bytes = options->max_bytes,
+                                     .keep = cunei_record_options_keep(options),
+                                     .startup = options->startup,
+                                     .arm = options->control,
+                                     .c_calls = options->c_calls,
+                                     .full_repr = options->repr == CUNEI_REPR_FULL,
+                                     .max_repr = options->max_repr,
+                                     .instrumenter =
+                                         cunei_record_options_instrumenter(options),
+                                     .patterns = options->patterns,
+                                     .arguments = options->arguments,
+                                     .results = options->results,
+                                     .lines = options->lines};
+}
+
+/* Listen for processes that cannot record.  The text of CUNEI_RECORD goes to `text`. */
+static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffer *text)
+{
+    struct cunei_record_env env = cunei_recorded_run_env(run);
+
     run->listener = cunei_refusal_listen(&env.launcher);
     run->secret = env.launcher.secret;
     cunei_record_env_format(&env, text);
@@ -277,8 +283,7 @@ static int launch(struct cunei_recorded_run *run, const char *env)
     return EXIT_SUCCESS;
 }
 
-/* Whether there is room for the ring of one process; the others ask themselves. */
-static int check_ring(const struct cunei_recorded_run *run)
+int cunei_recorded_run_check_ring(const struct cunei_recorded_run *run)
 {
     const struct cunei_keep keep = cunei_record_options_keep(run->options);
     struct cunei_buffer size = {0};
@@ -309,7 +314,7 @@ int cunei_recorded_run_execute(struct cunei_recorded_run *run)
 {
     struct cunei_buffer text = {0};
 
-    int status = check_ring(run);
+    int status = cunei_recorded_run_check_ring(run);
     if (status != EXIT_SUCCESS)
         return status;
 

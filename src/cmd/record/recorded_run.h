@@ -23,7 +23,9 @@
 #include "cmd/record/interpreter.h"
 #include "cmd/record/launch.h"
 #include "cmd/record/program.h"
+#include "wire/record_env.h"
 
+struct cunei_clock_pair;
 struct cunei_python_version;
 struct cunei_record_options;
 struct cunei_trigger_follower;
@@ -61,6 +63,19 @@ int cunei_recorded_run_configure(struct cunei_recorded_run *run,
  * message.
  */
 int cunei_recorded_run_prepare(struct cunei_recorded_run *run, int argc, char **argv);
+
+/*
+ * Ticks per second since `first`, over as much more time as it takes to know them well
+ * enough.
+ */
+uint64_t cunei_recorded_run_frequency(const struct cunei_clock_pair *first);
+
+/* What CUNEI_RECORD tells the program; all of it is borrowed from `run`. */
+struct cunei_record_env cunei_recorded_run_env(const struct cunei_recorded_run *run);
+
+/* Whether there is room for the ring of one process; the others ask themselves.
+ * Returns 0, or the exit status after an error message. */
+int cunei_recorded_run_check_ring(const struct cunei_recorded_run *run);
 
 /* Print a note on what such a Python cannot record of what the options ask for. */
 void cunei_recorded_run_note_limits(const struct cunei_recorded_run *run,

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "cmd/common/message.h"
+#include "cmd/record/record_options.h"
 #include "trigger/kind.h"
 #include "wire/event_class.h"
 
@@ -88,6 +89,23 @@ int cunei_trigger_options_check_instrumenter(
                                    is_of_calls ? "calls" : "exceptions");
     }
     return CUNEI_OPTIONS_CONTINUE;
+}
+
+int cunei_trigger_options_check_recording(struct cunei_trigger_options *options,
+                                          const struct cunei_record_options *recording)
+{
+    int status = cunei_trigger_options_check(options);
+
+    if (status != CUNEI_OPTIONS_CONTINUE)
+        return status;
+    if (options->texts.count == 0 && options->typed)
+        return cunei_cmd_usage("--snapshot-dir and the limits of snapshots need "
+                               "--trigger, for example --trigger crash");
+    if (options->texts.count > 0 && !recording->keep)
+        return cunei_cmd_usage("--trigger needs --keep: a snapshot is of the last part "
+                               "of a recording; use --keep 30s, for example");
+    return cunei_trigger_options_check_instrumenter(
+        options, cunei_record_options_instrumenter(recording));
 }
 
 void cunei_trigger_options_fini(struct cunei_trigger_options *options)

@@ -11,6 +11,8 @@
 #include "trigger/limits.h"
 #include "trigger/triggers.h"
 
+struct cunei_record_options;
+
 struct cunei_trigger_options {
     struct cunei_option_list texts;
     struct cunei_triggers triggers; /* parsed from them */
@@ -35,6 +37,11 @@ int cunei_trigger_options_check(struct cunei_trigger_options *options);
 /* Whether the hook records what they look at; returns as above. */
 int cunei_trigger_options_check_instrumenter(
     const struct cunei_trigger_options *options, enum cunei_instrumenter instrumenter);
+
+/* All of this for a recording, once the project's defaults are known, which may have
+ * --keep; returns as above. */
+int cunei_trigger_options_check_recording(struct cunei_trigger_options *options,
+                                          const struct cunei_record_options *recording);
 void cunei_trigger_options_fini(struct cunei_trigger_options *options);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "cmd/attach/running_pythons.h"
 #include "cmd/common/message.h"
 #include "cmd/common/recording_target.h"
 #include "cmd/top/targets.h"
@@ -25,9 +26,11 @@
 #define LOOK_MS   1000
 #define HEAD_ROWS 2
 
-/* A process that is being recorded; texts are safe to print. */
+/* A process that is being recorded, or can be attached; texts are safe to print. */
 struct row {
-    char *pid, *program, *python, *folder;
+    char *pid, *program, *python;
+    char *folder; /* of a recording; or what top would do */
+    bool must_attach;
 };
 
 struct rows {
@@ -73,6 +76,36 @@ static void add(struct rows *rows, const struct cunei_trace_process *process)
                                               .program = take_safe(&program),
                                               .python = take_safe(&python),
                                               .folder = strdup(process->path)};
+}
+
+static void add_python(struct rows *rows, const struct cunei_running_python *python)
+{
+    struct cunei_buffer pid = {0}, program = {0}, version = {0};
+
+    if (python->state == CUNEI_PYTHON_CLOSED ||
+        !CUNEI_VECTOR_RESERVE_ONE(rows->items, rows->count))
+        return;
+    cunei_buffer_format(&pid, "%d", (int)python->pid);
+    cunei_buffer_append_text(&program, cunei_buffer_text(&python->program));
+    cunei_buffer_format(&version, "CPython %s", python->version);
+    rows->items[rows->count++] =
+        (struct row){.pid = take_safe(&pid),
+                     .program = take_safe(&program),
+                     .python = take_safe(&version),
+                     .folder = strdup(cunei_python_state_name(python->state)),
+                     .must_attach = true};
+}
+
+/* What can be recorded comes below what is. */
+static void find_pythons(struct rows *rows)
+{
+    struct cunei_running_pythons pythons;
+
+    if (cunei_running_pythons_read(&pythons) < 0)
+        return;
+    for (size_t i = 0; i < pythons.count; i++)
+        add_python(rows, &pythons.items[i]);
+    cunei_running_pythons_fini(&pythons);
 }
 
 static void find(struct rows *rows)
@@ -122,7 +155,7 @@ static int draw(const struct rows *rows, struct cunei_grid *grid, uint32_t selec
         .columns = {{.head = "pid", .width = 6},
                     {.head = "program", .width = 16, .is_text = true},
                     {.head = "python", .rank = 1, .width = 14, .is_text = true},
-                    {.head = "trace",
+                    {.head = "recorded into",
                      .rank = 2,
                      .width = 16,
                      .is_text = true,
@@ -149,8 +182,8 @@ static int draw(const struct rows *rows, struct cunei_grid *grid, uint32_t selec
     if (rows->count > 0)
         return cunei_top_table_draw(&table, grid, HEAD_ROWS, room);
     (void)cunei_grid_put(grid, HEAD_ROWS, 1, grid->column_count, CUNEI_TOP_INK_PLAIN,
-                         "Nothing is being recorded. 'cunei top app.py' runs a program "
-                         "and shows it.");
+                         "No Python of yours is running. 'cunei top app.py' runs a "
+                         "program and shows it.");
     return 0;
 }
 
@@ -207,18 +240,19 @@ static void wait_for_input(void)
 /* The selection stays on its process. */
 static void find_again(struct rows *rows, uint32_t *selected)
 {
-    char *folder = *selected < rows->count && rows->items[*selected].folder
-                       ? strdup(rows->items[*selected].folder)
-                       : NULL;
+    char *pid = *selected < rows->count && rows->items[*selected].pid
+                    ? strdup(rows->items[*selected].pid)
+                    : NULL;
 
     find(rows);
-    for (uint32_t i = 0; folder && i < rows->count; i++) {
-        if (rows->items[i].folder && strcmp(rows->items[i].folder, folder) == 0)
+    find_pythons(rows);
+    for (uint32_t i = 0; pid && i < rows->count; i++) {
+        if (rows->items[i].pid && strcmp(rows->items[i].pid, pid) == 0)
             *selected = i;
     }
     if (*selected >= rows->count)
         *selected = rows->count > 0 ? (uint32_t)rows->count - 1 : 0;
-    free(folder);
+    free(pid);
 }
 
 static int show(struct rows *rows, uint32_t *selected, bool *has_left)
@@ -268,7 +302,7 @@ static int choose_only(struct rows *rows)
 }
 
 int cunei_top_choose(struct cunei_top_targets *targets, bool has_screen, bool is_ascii,
-                     bool *has_left)
+                     bool *has_left, char **to_attach)
 {
     struct rows rows = {0};
     uint32_t selected = 0;
@@ -276,8 +310,13 @@ int cunei_top_choose(struct cunei_top_targets *targets, bool has_screen, bool is
     *has_left = false;
     int status = has_screen ? choose_on_screen(&rows, is_ascii, &selected, has_left)
                             : choose_only(&rows);
-    if (status == 0 && !*has_left && selected < rows.count &&
-        cunei_top_targets_add(targets, rows.items[selected].folder, NULL) < 0)
+    struct row *chosen = status == 0 && !*has_left && selected < rows.count
+                             ? &rows.items[selected]
+                             : NULL;
+    if (chosen && chosen->must_attach) {
+        *to_attach = chosen->pid; /* moved */
+        chosen->pid = NULL;
+    } else if (chosen && cunei_top_targets_add(targets, chosen->folder, NULL) < 0)
         status = cunei_cmd_fail(-ENOMEM, "cannot watch it");
     clear(&rows);
     return status;

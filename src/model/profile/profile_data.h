@@ -84,7 +84,7 @@ struct cunei_piece {
     uint64_t first_sequence, last_sequence;
     uint64_t first_discarded;
 
-    /* What the first thread found open; slot 0 where it could not know. */
+    /* The slots of what the first thread found open; 0 where it could not know. */
     uint32_t *inherited;            /* owned */
     struct cunei_closing *closings; /* owned */
     uint32_t inherited_count;

@@ -65,14 +65,25 @@ static int copy_thread(struct cunei_thread *copy, const struct cunei_thread *thr
     return 0;
 }
 
+static int copy_inherited(struct cunei_piece *copy, const struct cunei_piece *piece)
+{
+    if (piece->inherited_count == 0)
+        return 0;
+    copy->inherited = malloc(piece->inherited_count * sizeof(*copy->inherited));
+    if (!copy->inherited)
+        return -ENOMEM;
+    memcpy(copy->inherited, piece->inherited,
+           piece->inherited_count * sizeof(*copy->inherited));
+    copy->inherited_count = piece->inherited_count;
+    return 0;
+}
+
 int cunei_piece_copy(struct cunei_piece *copy, const struct cunei_piece *piece)
 {
     int rc = 0;
 
-    *copy = (struct cunei_piece){.packets = piece->packets,
-                                 .discarded = piece->discarded,
-                                 .gap = piece->gap,
-                                 .inherited_count = piece->inherited_count};
+    *copy = (struct cunei_piece){
+        .packets = piece->packets, .discarded = piece->discarded, .gap = piece->gap};
     if (piece->thread_count == 0)
         return 0;
     copy->threads = calloc(piece->thread_count, sizeof(*copy->threads));
@@ -83,6 +94,8 @@ int cunei_piece_copy(struct cunei_piece *copy, const struct cunei_piece *piece)
         rc = copy_thread(&copy->threads[i], &piece->threads[i]);
     if (rc == 0 && piece->depth > 0)
         rc = keep_open(&copy->threads[copy->thread_count - 1], piece);
+    if (rc == 0)
+        rc = copy_inherited(copy, piece);
     if (rc < 0)
         cunei_piece_fini(copy);
     return rc;

@@ -14,6 +14,7 @@
 #include <opcode.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #if PY_VERSION_HEX < 0x030c0000
 #include "probe/core/compat_311.h"
@@ -56,6 +57,28 @@ static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
 #else
     PyErr_Restore(error->type, error->value, error->traceback);
 #endif
+}
+
+/* The text of the exception that is set, which is cleared; owned, NULL: no memory. */
+static inline char *cunei_compat_take_error_text(void)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+#if PY_VERSION_HEX >= 0x030c0000
+    PyObject *value = error.exception;
+#else
+    PyErr_NormalizeException(&error.type, &error.value, &error.traceback);
+    PyObject *value = error.value;
+    Py_XDECREF(error.type);
+    Py_XDECREF(error.traceback);
+#endif
+    PyObject *text = value ? PyObject_Str(value) : NULL;
+    const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
+    char *copy = strdup(bytes ? bytes : "it raised an exception without a text");
+
+    PyErr_Clear();
+    Py_XDECREF(text);
+    Py_XDECREF(value);
+    return copy;
 }
 
 /* An int that is a line or an offset; -1: out of range. */

@@ -82,6 +82,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
 {
     struct cunei_process process = {.event_cost_ps = state->cost.event_ps,
                                     .started_inside = state->inside,
+                                    .attached = state->session.attached,
                                     .c_calls = state->session.c_calls,
                                     .budget = state->session.budget,
                                     .keep = state->session.keep.size,
@@ -412,7 +413,9 @@ static int boot(struct cunei_probe *state, const char *text)
                      CUNEI_RECORD_ENV_VARIABLE, strerror(-rc));
         return -1;
     }
-    if (state->session.only_pid && state->session.only_pid != (uint64_t)getpid()) {
+    bool is_for_another =
+        state->session.only_pid && state->session.only_pid != (uint64_t)getpid();
+    if (is_for_another || !state->session.directory) {
         cunei_record_env_fini(&state->session);
         return 0;
     }

@@ -18,7 +18,7 @@ struct cunei_probe;
 /* Record as `session` says, and take it over.  -1 with an exception set. */
 int cunei_control_start(struct cunei_probe *state, struct cunei_record_env *session);
 
-/* The same as CUNEI_RECORD asks, from the start of __main__ on. */
+/* The same as CUNEI_RECORD asks, if it does, from the start of __main__ on. */
 int cunei_control_boot(struct cunei_probe *state, const char *text);
 
 /* Called in the first frame of __main__: whether that call is recorded. */

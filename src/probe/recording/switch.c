@@ -222,7 +222,7 @@ static void select_anew(struct cunei_probe *state, struct change *change)
         turn_on(state);
 }
 
-static bool select_also(struct cunei_patterns *patterns, PyCodeObject *code)
+bool cunei_switch_add(struct cunei_patterns *patterns, PyCodeObject *code)
 {
     struct cunei_probe *state = begin();
 
@@ -299,8 +299,8 @@ PyObject *cunei_switch_select(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "pO!|O:select", &include, &PyList_Type, &list, &code))
         return NULL;
     if (take_texts(&patterns, include, list) == 0)
-        result = PyBool_FromLong(
-            select_also(&patterns, PyCode_Check(code) ? (PyCodeObject *)code : NULL));
+        result = PyBool_FromLong(cunei_switch_add(
+            &patterns, PyCode_Check(code) ? (PyCodeObject *)code : NULL));
     cunei_patterns_fini(&patterns);
     return result;
 }
@@ -324,7 +324,8 @@ static int hand_on(const struct cunei_record_env *session, const char *before,
     struct cunei_record_env next = {0};
     int rc = cunei_record_env_parse(&next, before);
 
-    if (rc == 0 && (next.only_pid || strcmp(next.directory, session->directory) != 0))
+    if (rc == 0 && (next.only_pid || !next.directory ||
+                    strcmp(next.directory, session->directory) != 0))
         rc = -1;
     if (rc == 0) {
         copy_patterns(&next.patterns, &session->patterns);

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+struct cunei_patterns;
+
 /*
  * Record no calls until `resume` was called as often as `pause`.  False: there is no
  * recording, or it is not paused, and nothing has changed.
@@ -20,13 +22,17 @@
 bool cunei_switch_pause(void);
 bool cunei_switch_resume(void);
 
+/*
+ * From now on these patterns come before those of the recording; if it has none,
+ * includes change nothing.  `code`: they mean that code object alone, unless it is
+ * NULL.  False: there is no recording.
+ */
+bool cunei_switch_add(struct cunei_patterns *patterns, PyCodeObject *code);
+
 /* The program has decorated this code: if it was seen, and not selected, record it. */
 void cunei_switch_decorated(PyCodeObject *code);
 
-/*
- * A function of the module cunei._probe.  select(include, texts, code=None): from now
- * on these patterns come before those of the recording; if it has none, includes change
- * nothing.  `code`: they mean that code object alone.  False: there is no recording.
+/* The same as a function of the module cunei._probe: select(include, texts, code=None).
  */
 PyObject *cunei_switch_select(PyObject *module, PyObject *args);
 

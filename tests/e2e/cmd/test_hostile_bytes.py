@@ -258,7 +258,7 @@ def run_list(cunei, trace):
         run(cunei, "list", env={"XDG_RUNTIME_DIR": links.parent})
 
 
-# `run`, `record` and `doctor` read no trace.
+# These read no trace.
 READERS = {
     "report": run_report,
     "view": run_view,
@@ -275,7 +275,7 @@ READERS = {
     "top": run_top,
     "list": run_list,
 }
-OTHERS = {"run", "record", "doctor"}
+OTHERS = {"run", "record", "doctor", "attach", "arm"}
 
 
 def list_commands(cunei):
@@ -311,6 +311,61 @@ def test_damaged_files_are_named_safely(traces, tmp_path):
     for command in READERS:
         words = [command, copy, *([copy] if command == "compare" else [])]
         run(traces, *words, *(["--to", "csv"] if command == "export" else []))
+
+
+# It says that it is armed, and answers each request with all members hostile.
+LIAR = """
+import json, os, socket, sys
+folder = os.path.join(os.environ["XDG_RUNTIME_DIR"], "cunei")
+os.makedirs(folder, mode=0o700, exist_ok=True)
+number = os.stat("/proc/self/ns/pid").st_ino
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(os.path.join(folder, f"{os.getpid()}-{number}.control"))
+listener.listen()
+words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]]
+print("ready", flush=True)
+while True:
+    for word in words:
+        answers, _ = listener.accept()
+        answers.recv(100000)
+        texts = dict.fromkeys(("version", "python", "armed_by", "directory"), word)
+        error = {"error": word} if word == words[0] else {}
+        answer = {"cunei": 1, "pid": 1, "session": 7, **texts, **error}
+        answers.sendall(json.dumps(answer).encode() + b"\\n")
+        answers.close()
+"""
+
+
+@pytest.fixture
+def liar(cunei):
+    """A process with hostile words in its command line and its answers."""
+    runtime = cunei.folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    environment = {**cunei.environment, "XDG_RUNTIME_DIR": str(runtime)}
+    process = subprocess.Popen(
+        [cunei.python, cunei.write("liar.py", LIAR), *WORDS],
+        env=environment,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        yield str(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_what_a_process_says_of_itself_is_printed_safely(cunei, liar):
+    for _ in WORDS:
+        for words in (["--status"], ["--status", "--json"], ["--detach"]):
+            run(cunei, "attach", liar, *words)
+    for words in ([], ["--for", "1ms"], ["--set", "include=x"]):
+        run(cunei, "attach", liar, *words)
+    for words in (["doctor", liar], ["list"], ["top", "--once", liar]):
+        run(cunei, *words)
+        run(cunei, *words, "--json")
+    run(cunei, "snapshot", liar)
 
 
 @pytest.mark.parametrize("word", WORDS, ids=PLAIN)

@@ -360,7 +360,12 @@ def test_another_user_sees_nothing(busy, tmp_path):
     def other(*words):
         return cunei(*words, check=False, cwd="/tmp", **UNPRIVILEGED)
 
-    assert str(pid) not in other("list", "--json").stdout
+    listed = json.loads(other("list", "--json").stdout)
+    assert pid not in [row["pid"] for row in listed["recordings"]]
+    assert [row["state"] for row in listed["pythons"] if row["pid"] == pid] in (
+        [],
+        ["closed"],
+    )
     by_pid = other("snapshot", str(pid), "-o", "/tmp/other-user")
     by_path = other("snapshot", busy.directory, "-o", "/tmp/other-user")
     read = other("report", busy.directory)

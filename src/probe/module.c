@@ -11,11 +11,14 @@
 
 #include "base/filter_file.h"
 #include "base/regular_file.h"
+#include "probe/armed/armed.h"
+#include "probe/armed/arming.h"
 #include "probe/budget/budget.h"
 #include "probe/code/qualname.h"
 #include "probe/code/registry.h"
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
+#include "probe/core/hook_into.h"
 #include "probe/core/names.h"
 #include "probe/core/world.h"
 #include "probe/events/greenlet.h"
@@ -47,44 +50,17 @@ static struct cunei_probe *state_of(PyObject *module)
     return &whole_of(module)->probe;
 }
 
-/* Call `module.function(callable)`, or with it as the keyword argument `keyword`. */
-static int hook_into(const char *module, const char *function, const char *keyword,
-                     PyObject *callable)
-{
-    PyObject *imported = PyImport_ImportModule(module);
-    PyObject *target = imported ? PyObject_GetAttrString(imported, function) : NULL;
-    PyObject *args = keyword ? PyTuple_New(0) : PyTuple_Pack(1, callable);
-    PyObject *names = keyword ? Py_BuildValue("{sO}", keyword, callable) : NULL;
-    PyObject *result = NULL;
-
-    if (target && args && (names || !keyword))
-        result = PyObject_Call(target, args, names);
-    Py_XDECREF(imported);
-    Py_XDECREF(target);
-    Py_XDECREF(args);
-    Py_XDECREF(names);
-    Py_XDECREF(result);
-    return result ? 0 : -1;
-}
-
 static int hook_once(PyObject *module)
 {
     struct cunei_probe *state = state_of(module);
-    PyObject *stop = NULL, *child = NULL;
-    int rc = -1;
 
     if (state->hooked || !cunei_probe_is_main())
         return 0;
-    stop = PyObject_GetAttrString(module, "_ended");
-    child = PyObject_GetAttrString(module, "_forked");
-    if (stop && child && hook_into("atexit", "register", NULL, stop) == 0 &&
-        hook_into("posix", "register_at_fork", "after_in_child", child) == 0) {
-        state->hooked = true;
-        rc = 0;
-    }
-    Py_XDECREF(stop);
-    Py_XDECREF(child);
-    return rc;
+    state->hooked =
+        cunei_hook_into("atexit", "register", NULL, module, "_ended") == 0 &&
+        cunei_hook_into("posix", "register_at_fork", "after_in_child", module,
+                        "_forked") == 0;
+    return state->hooked ? 0 : -1;
 }
 
 /*
@@ -248,6 +224,7 @@ static PyObject *probe_ended(PyObject *module, PyObject *unused)
 {
     struct cunei_source *source = state_of(module)->source;
 
+    cunei_armed_end(state_of(module));
     if (source && source->methods->process_exits)
         source->methods->process_exits(source);
     return probe_stop(module, unused);
@@ -257,6 +234,7 @@ static PyObject *probe_forked(PyObject *module, PyObject *unused)
 {
     (void)unused;
     cunei_control_forked(state_of(module));
+    cunei_armed_forked();
     Py_RETURN_NONE;
 }
 
@@ -265,11 +243,16 @@ static PyObject *probe_boot(PyObject *module, PyObject *unused)
     const char *text = getenv(CUNEI_RECORD_ENV_VARIABLE);
     (void)unused;
 
-    if (!text)
-        Py_RETURN_NONE;
-    if (hook_once(module) < 0 || cunei_control_boot(state_of(module), text) < 0)
+    if (hook_once(module) < 0 ||
+        (text && cunei_control_boot(state_of(module), text) < 0) ||
+        cunei_arming_boot(module) < 0)
         return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *probe_arm(PyObject *module, PyObject *by)
+{
+    return hook_once(module) < 0 ? NULL : cunei_arming_arm(module, by);
 }
 
 /* The directory of the recording that is on, as bytes, or None. */
@@ -329,6 +312,11 @@ static PyMethodDef methods[] = {
      "handed_on(text): CUNEI_RECORD with the current patterns, or None."},
     {"boot", probe_boot, METH_NOARGS,
      "Record from __main__'s first frame, if the environment asks for it."},
+    {"arm", probe_arm, METH_O, "arm(by): take requests of 'cunei attach'."},
+    {"disarm", cunei_arming_disarm, METH_NOARGS, "Take no more requests."},
+    {"is_armed", cunei_arming_is_armed, METH_NOARGS, "Whether it takes requests."},
+    {"_before_fork", cunei_arming_before_fork, METH_NOARGS, "Called before a fork."},
+    {"_after_fork", cunei_arming_after_fork, METH_NOARGS, "Called in the parent."},
     {"_ended", probe_ended, METH_NOARGS, "Called by atexit."},
     {"_forked", probe_forked, METH_NOARGS, "Called in a forked child."},
     {NULL, NULL, 0, NULL},

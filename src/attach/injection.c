@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "attach/injection.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* A thread that has taken a request opens the file within microseconds, unless an audit
+ * hook holds it up, and marks it when it has the GIL again. */
+#define STEP_NS 1000000
+#define STEPS   1000
+
+#define LOOKS 5
+
+static const struct cunei_injection_way *const ways[] = {
+    &cunei_injection_remote_debugging,
+    &cunei_injection_pending_call,
+};
+
+const struct cunei_injection_way *cunei_injection_way_of(
+    const struct cunei_target *target)
+{
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (target->python.minor >= ways[i]->first_minor &&
+            target->python.minor <= ways[i]->last_minor)
+            return ways[i];
+    }
+    return NULL;
+}
+
+static int fail_version(const struct cunei_target *target,
+                        struct cunei_attach_error *error)
+{
+    bool is_old = target->python.minor < 12;
+
+    return cunei_attach_fail(
+        error, -ENOTSUP,
+        "Process %d cannot be attached: it runs Python 3.%u, and %s. %s the program "
+        "with 'cunei arm'.",
+        (int)target->process.pid, target->python.minor,
+        is_old ? "only 3.12 and newer can be attached while they run"
+               : "this cunei knows only up to 3.15",
+        is_old ? "Start" : "Update cunei, or start");
+}
+
+static int check_build(const struct cunei_target *target,
+                       struct cunei_attach_error *error)
+{
+    const char *why = target->python.is_static ? "its Python is linked statically and "
+                                                 "cannot load cunei's extension"
+                      : target->python.is_debug
+                          ? "its Python is a debug build, whose layout is not known"
+                          : NULL;
+
+    if (!why)
+        return 0;
+    return cunei_attach_fail(error, -ENOTSUP,
+                             "Process %d cannot be attached: %s. Run the program with "
+                             "another Python.",
+                             (int)target->process.pid, why);
+}
+
+static int check_tracer(const struct cunei_target *target,
+                        struct cunei_attach_error *error)
+{
+    struct cunei_process_facts now;
+
+    if (cunei_process_facts_read(target->process.pid, &now) < 0 ||
+        now.start != target->process.start)
+        return cunei_attach_fail(error, -ESRCH, "Process %d has ended in the meantime.",
+                                 (int)target->process.pid);
+    if (now.tracer == 0)
+        return 0;
+    return cunei_attach_fail(
+        error, -EBUSY,
+        "Process %d cannot be attached: process %d traces it, such as gdb or strace. "
+        "End that first.",
+        (int)target->process.pid, (int)now.tracer);
+}
+
+/* The program runs while we look, so what does not fit together may do so later. */
+static int check_inside(const struct cunei_target *target,
+                        const struct cunei_injection_way *way,
+                        struct cunei_attach_error *error)
+{
+    int rc = -EBADMSG;
+
+    for (unsigned i = 0; rc == -EBADMSG && i < LOOKS; i++)
+        rc = way->check(target, error);
+    return rc;
+}
+
+int cunei_injection_check(struct cunei_target *target, struct cunei_attach_error *error)
+{
+    const struct cunei_injection_way *way = cunei_injection_way_of(target);
+
+    if (!way)
+        return fail_version(target, error);
+    int rc = check_build(target, error);
+    if (rc == 0)
+        rc = cunei_target_check_permission(target, error);
+    if (rc == 0)
+        rc = check_tracer(target, error);
+    return rc < 0 ? rc : check_inside(target, way, error);
+}
+
+int cunei_injection_begin(struct cunei_injection *injection,
+                          struct cunei_target *target, const char *script,
+                          struct cunei_attach_error *error)
+{
+    *injection = (struct cunei_injection){0};
+    int rc = cunei_injection_check(target, error);
+    if (rc < 0)
+        return rc;
+    injection->way = cunei_injection_way_of(target);
+    rc = cunei_script_file_create(&injection->file, target, script, error);
+    if (rc < 0)
+        return rc;
+    injection->target = target;
+    rc = injection->way->request(injection, error);
+    if (rc < 0)
+        cunei_script_file_close(&injection->file, false);
+    return rc;
+}
+
+int cunei_injection_has_run(struct cunei_injection *injection,
+                            struct cunei_attach_error *error)
+{
+    const struct cunei_target *target = injection->target;
+    struct cunei_script_marks marks;
+
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.state == CUNEI_SCRIPT_ENDED)
+        return 1;
+    if (marks.state == CUNEI_SCRIPT_FAILED) {
+        *error = marks.exception;
+        return -ECANCELED;
+    }
+    if (!cunei_process_facts_is_alive(&target->process))
+        return cunei_attach_fail(error, -ESRCH,
+                                 "Process %d ended before it was attached.",
+                                 (int)target->process.pid);
+    if (marks.state == CUNEI_SCRIPT_WAITING && injection->way->remind)
+        injection->way->remind(injection);
+    return 0;
+}
+
+static bool have_all_read(const struct cunei_injection *injection)
+{
+    struct cunei_script_marks marks;
+
+    cunei_script_file_read_marks(&injection->file, &marks);
+    for (size_t i = 0; i < injection->reader_count; i++) {
+        if (!cunei_script_marks_have(&marks, injection->readers[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A file that is gone when a thread opens it makes CPython print a message. */
+static void wait_for_readers(const struct cunei_injection *injection)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+
+    for (unsigned i = 0; i < STEPS && !have_all_read(injection) &&
+                         cunei_process_facts_is_alive(&injection->target->process);
+         i++)
+        (void)nanosleep(&step, NULL);
+}
+
+static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
+                                               bool is_withdrawn)
+{
+    if (is_withdrawn)
+        return CUNEI_INJECTION_WITHDRAWN;
+    return state == CUNEI_SCRIPT_ENDED    ? CUNEI_INJECTION_RAN
+           : state == CUNEI_SCRIPT_FAILED ? CUNEI_INJECTION_FAILED
+                                          : CUNEI_INJECTION_RUNNING;
+}
+
+/* Whether the file has to stay, because there are requests that need it. */
+static bool withdraw(struct cunei_injection *injection)
+{
+    struct cunei_script_marks marks;
+
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.reader_count >= injection->thread_count)
+        return false; /* no request is left */
+    int rc = injection->way->withdraw(injection);
+    return rc < 0 && cunei_process_facts_is_alive(&injection->target->process);
+}
+
+enum cunei_injection_outcome cunei_injection_end(struct cunei_injection *injection,
+                                                 struct cunei_attach_error *error)
+{
+    struct cunei_script_marks marks;
+
+    if (!injection->file.is_open)
+        return CUNEI_INJECTION_WITHDRAWN;
+    bool is_needed = withdraw(injection);
+    bool is_withdrawn = cunei_script_file_withdraw(&injection->file);
+    wait_for_readers(injection);
+    cunei_script_file_read_marks(&injection->file, &marks);
+    if (marks.state == CUNEI_SCRIPT_FAILED)
+        *error = marks.exception;
+    cunei_script_file_close(&injection->file, is_needed);
+    return outcome_of(marks.state, is_withdrawn);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+/* Arming a process that runs already: a script of ours is executed in it. */
+#ifndef CUNEI_CMD_ATTACH_ARM_RUNNING_H
+#define CUNEI_CMD_ATTACH_ARM_RUNNING_H
+
+#include <stdint.h>
+
+#include "attach/target.h"
+
+/*
+ * Wait until the script has run, for at most `timeout_ns`; then the request is
+ * withdrawn.  Returns 0, or the exit status after an error message.
+ */
+int cunei_attach_arm_running(struct cunei_target *target, uint64_t timeout_ns);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/armed/armed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/armed/request_thread.h"
+#include "rt/clock.h"
+
+/* How long the program waits until it looks at signals again. */
+#define SIGNAL_CHECK_NS (200 * CUNEI_NS_PER_MS)
+
+/* Guarded by `lock`, which is taken without the GIL. */
+static struct {
+    pthread_mutex_t lock;
+    struct cunei_request_thread thread;
+    char *by, *port; /* owned */
+    unsigned forks;  /* on their way: there is no thread meanwhile */
+    bool is_on;
+    bool has_thread;
+} armed = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Posted when the controller at the port has answered. */
+static sem_t released;
+
+static void release_program(void)
+{
+    (void)sem_post(&released);
+}
+
+/* With the lock, without the GIL. */
+static int begin_thread(void)
+{
+    armed.thread.context.armed_by = armed.by;
+    armed.thread.port = armed.port;
+    armed.thread.released = release_program;
+    int rc = cunei_request_thread_begin(&armed.thread);
+    armed.has_thread = rc == 0;
+    return rc;
+}
+
+static void end_thread(void)
+{
+    if (armed.has_thread)
+        cunei_request_thread_end(&armed.thread);
+    armed.has_thread = false;
+}
+
+/* A controller may have disarmed the process; with the lock. */
+static void notice_finished(void)
+{
+    if (armed.has_thread && atomic_load(&armed.thread.is_finished)) {
+        end_thread();
+        armed.is_on = false;
+    }
+}
+
+static int begin(struct cunei_probe *state, const char *by, const char *port)
+{
+    notice_finished();
+    if (armed.is_on)
+        return 0;
+    free(armed.by);
+    free(armed.port);
+    armed.by = strdup(by);
+    armed.port = port ? strdup(port) : NULL;
+    if (!armed.by || (port && !armed.port))
+        return -ENOMEM;
+    armed.thread.context.state = state;
+    (void)sem_init(&released, 0, 0);
+    int rc = armed.forks ? 0 : begin_thread();
+    armed.is_on = rc == 0;
+    return rc;
+}
+
+static const char *reason_of(int error)
+{
+    switch (error) {
+    case ENOENT:
+        return "this user has no private folder for its socket; set XDG_RUNTIME_DIR";
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+        return "the system does not allow a thread descriptors of its own "
+               "(close_range or unshare)";
+    default:
+        return strerror(error);
+    }
+}
+
+int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *port)
+{
+    int rc;
+
+    Py_BEGIN_ALLOW_THREADS
+        (void)pthread_mutex_lock(&armed.lock);
+        rc = begin(state, by, port);
+        (void)pthread_mutex_unlock(&armed.lock);
+    Py_END_ALLOW_THREADS
+    if (rc == 0)
+        return 0;
+    PyErr_Format(PyExc_OSError, "cannot take requests of 'cunei attach': %s",
+                 reason_of(-rc));
+    return -1;
+}
+
+void cunei_armed_end(struct cunei_probe *state)
+{
+    Py_BEGIN_ALLOW_THREADS
+        (void)pthread_mutex_lock(&armed.lock);
+        end_thread();
+        armed.is_on = false;
+        (void)pthread_mutex_unlock(&armed.lock);
+    Py_END_ALLOW_THREADS
+    /* Nobody could end it any more. */
+    cunei_request_end_session(state);
+}
+
+bool cunei_armed_is_on(void)
+{
+    bool is_on;
+
+    Py_BEGIN_ALLOW_THREADS
+        (void)pthread_mutex_lock(&armed.lock);
+        notice_finished();
+        is_on = armed.is_on;
+        (void)pthread_mutex_unlock(&armed.lock);
+    Py_END_ALLOW_THREADS
+    return is_on;
+}
+
+static int wait_a_moment(void)
+{
+    struct timespec until;
+    int rc;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + SIGNAL_CHECK_NS;
+    until.tv_sec += (time_t)(ns / CUNEI_NS_PER_S);
+    until.tv_nsec = (long)(ns % CUNEI_NS_PER_S);
+    Py_BEGIN_ALLOW_THREADS
+        rc = sem_timedwait(&released, &until);
+    Py_END_ALLOW_THREADS
+    return rc;
+}
+
+int cunei_armed_await_controller(void)
+{
+    int rc = 0;
+
+    while (rc == 0 && wait_a_moment() < 0)
+        rc = PyErr_CheckSignals();
+    return rc;
+}
+
+void cunei_armed_before_fork(void)
+{
+    Py_BEGIN_ALLOW_THREADS
+        (void)pthread_mutex_lock(&armed.lock);
+        notice_finished();
+        armed.forks++;
+        end_thread();
+        (void)pthread_mutex_unlock(&armed.lock);
+    Py_END_ALLOW_THREADS
+}
+
+static void begin_again(void)
+{
+    (void)pthread_mutex_lock(&armed.lock);
+    if (armed.forks > 0)
+        armed.forks--;
+    if (armed.is_on && armed.forks == 0 && !armed.has_thread)
+        armed.is_on = begin_thread() == 0;
+    (void)pthread_mutex_unlock(&armed.lock);
+}
+
+void cunei_armed_after_fork(void)
+{
+    Py_BEGIN_ALLOW_THREADS
+        begin_again();
+    Py_END_ALLOW_THREADS
+}
+
+/* Another thread of the parent may have had the lock. */
+void cunei_armed_forked(void)
+{
+    (void)pthread_mutex_init(&armed.lock, NULL);
+    armed.forks = 0;
+    armed.has_thread = false;
+    Py_BEGIN_ALLOW_THREADS
+        begin_again();
+    Py_END_ALLOW_THREADS
+}

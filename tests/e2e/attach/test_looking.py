@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""What cunei says about a running process, and why it cannot attach to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from injecting import AS_NOBODY, drive, look, program, pythons
+
+WAITING = "print('ready', flush=True); import sys; sys.stdin.read()"
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+def python_of(series):
+    if series not in pythons():
+        pytest.skip(f"there is no Python {series}")
+    return pythons()[series]
+
+
+def refusal(pid, word="check", before=()):
+    status, text = drive(word, pid, before=before)
+    assert status == 2, text
+    return text
+
+
+ALL = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.15"]
+
+
+@pytest.mark.parametrize("series", ALL)
+def test_each_python_is_recognised(series):
+    python = python_of(series)
+    ask = "import sys; print(list(sys.version_info[:3]))"
+    version = subprocess.run([python, "-c", ask], capture_output=True, text=True).stdout
+    with program(python, WAITING) as started:
+        facts = look(started.pid)
+        listed = [json.loads(line) for line in drive("list")[1].splitlines()]
+    minor, patch = json.loads(version)[1:]
+    assert facts["minor"] == minor
+    assert facts["patch"] == (patch if minor >= 11 else -1)
+    assert facts["free_threaded"] == series.endswith("t")
+    assert facts["pid"] == facts["inner_pid"] == started.pid
+    for name in ("debug", "static", "probe", "recording", "armed", "pid_namespace"):
+        assert not facts[name], name
+    assert facts in listed
+
+
+@pytest.mark.parametrize("series", ["3.8", "3.9", "3.10", "3.11"])
+def test_older_pythons_are_refused(series):
+    with program(python_of(series), WAITING) as started:
+        assert refusal(started.pid) == (
+            f"Process {started.pid} cannot be attached: it runs Python {series}, and "
+            "only 3.12 and newer can be attached while they run. Start the program "
+            "with 'cunei arm'."
+        )
+
+
+def test_a_free_threaded_python_3_13_is_refused():
+    with program(python_of("3.13t"), WAITING) as started:
+        assert refusal(started.pid) == (
+            f"Process {started.pid} cannot be attached: it runs a free-threaded Python "
+            "3.13, which can be attached only from 3.14 on. Start the program with "
+            "'cunei arm'."
+        )
+
+
+@pytest.mark.parametrize("series", ["3.14", "3.15"])
+def test_remote_debugging_switched_off_is_refused(series):
+    python = python_of(series)
+    begin = "Process {} cannot be attached: it was started with "
+    with program(python, WAITING, PYTHON_DISABLE_REMOTE_DEBUG="1") as started:
+        assert refusal(started.pid) == begin.format(started.pid) + (
+            "PYTHON_DISABLE_REMOTE_DEBUG. Unset it, or start the program with "
+            "'cunei arm'."
+        )
+    for options in (["-X", "disable-remote-debug"], ["-Xdisable-remote-debug"]):
+        with program(python, WAITING, *options) as started:
+            assert refusal(started.pid) == begin.format(started.pid) + (
+                "-X disable-remote-debug. Leave that out, or start the program with "
+                "'cunei arm'."
+            )
+
+
+def test_a_process_that_does_not_exist():
+    with open("/proc/sys/kernel/pid_max") as file:
+        pid = int(file.read()) - 1
+    assert refusal(pid) == (
+        f"There is no process {pid}. 'cunei list' shows the Python processes."
+    )
+    assert refusal(0).startswith("There is no process 0.")
+
+
+def test_a_process_that_has_ended():
+    process = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert refusal(process.pid) == (
+        f"Process {process.pid} has ended; its parent has not taken notice of it yet."
+    )
+    process.wait()
+
+
+def test_a_process_that_is_no_python():
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        path = os.path.realpath(shutil.which("cat"))
+        wait_for_program(process.pid, path)
+        assert refusal(process.pid) == (
+            f"Process {process.pid} is not a Python: its program '{path}' contains no "
+            "CPython. 'cunei list' shows the Python processes."
+        )
+        process.stdin.close()
+
+
+def wait_for_program(pid, path):
+    while os.readlink(f"/proc/{pid}/exe") != path:
+        pass
+
+
+@needs_root
+def test_a_part_of_the_kernel():
+    if not os.path.isdir("/proc/2") or os.path.exists("/proc/2/exe"):
+        pytest.skip("there are no kernel threads in this pid namespace")
+    assert refusal(2).startswith(
+        "Process 2 is not a Python: it is a part of the kernel."
+    )
+
+
+STATIC = """\
+#include <stdio.h>
+char _PyRuntime[4096];
+int main(void)
+{
+    puts("ready");
+    fflush(stdout);
+    return getchar() == 0 ? _PyRuntime[0] : 0;
+}
+"""
+
+
+def test_a_static_python_is_refused(tmp_path):
+    """It cannot load an extension.  Its name tells the version."""
+    path = tmp_path / "python3.13"
+    command = ["cc", "-static", "-x", "c", "-o", path, "-"]
+    if subprocess.run(command, input=STATIC, text=True).returncode != 0:
+        pytest.skip("there is no static C library")
+    with program(path, "") as started:
+        assert refusal(started.pid) == (
+            f"Process {started.pid} cannot be attached: its Python is linked "
+            "statically and cannot load cunei's extension. Run the program with "
+            "another Python."
+        )
+
+
+@pytest.mark.parametrize("series", ["3.12", "3.13", "3.14", "3.15"])
+def test_something_that_only_looks_like_a_python_is_refused(tmp_path, series):
+    """What is in memory is compared with what must be there; nothing is written."""
+    minor = int(series.split(".")[1])
+    path = tmp_path / f"python{series}"
+    code = f"unsigned long Py_Version = 0x030{minor:x}01f0ul;\n" + STATIC
+    command = ["cc", "-rdynamic", "-x", "c", "-o", path, "-"]
+    subprocess.run(command, input=code, text=True, check=True)
+    with program(path, "") as started:
+        assert refusal(started.pid).startswith(
+            f"Process {started.pid} cannot be attached: "
+        )
+        assert started.end() == ""
+
+
+@needs_root
+def test_the_processes_of_another_user(driver_for_all):
+    as_nobody = [*AS_NOBODY, driver_for_all]
+    with program(python_of("3.13"), WAITING) as started:
+        result = subprocess.run(
+            [*as_nobody, "check", str(started.pid)], capture_output=True, text=True
+        )
+        listed = subprocess.run([*as_nobody, "list"], capture_output=True, text=True)
+    sentence = (
+        f"Process {started.pid} belongs to user 0, and you are user 65534. Run cunei "
+        "as that user or as root."
+    )
+    assert (result.returncode, result.stdout) == (2, sentence + "\n")
+    assert {"pid": started.pid, "error": sentence} in [
+        json.loads(line) for line in listed.stdout.splitlines()
+    ]
