@@ -22,6 +22,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 
+import attaching
 import budget
 import exports
 import filters
@@ -112,6 +113,7 @@ PARTS = {
     "exports": lambda python: exports.measure(python, FOLDER),
     "follow": lambda python: follow.measure(python, FOLDER),
     "keep": lambda python: keep.measure(python, FOLDER),
+    "attach": lambda python: attaching.measure(python, FOLDER),
 }
 # The Python that wrote a trace makes no difference to these.
 ONCE = ("reader", "exports", "follow")

@@ -1,5 +1,6 @@
 """The figures of a run as tables, with the limits of the project."""
 
+import attaching
 import budget
 import filters
 import follow
@@ -38,6 +39,8 @@ def show(figures):
         show_exports(figures["exports"])
     if "follow" in figures:
         follow.show(figures["follow"])
+    if "attach" in figures:
+        attaching.show(figures["attach"])
     if "budget" in figures:
         print(f"\n  under a budget of {budget.BUDGET} %")
         budget.show(figures["budget"])
@@ -281,6 +284,7 @@ LIMITS = {
     "size": size_limits,
     "alone": alone_limits,
     "keep": keep.limits,
+    "attach": attaching.limits,
     "startup": startup_limits,
     "spawn": spawn_limits,
     "reader": reader_limits,

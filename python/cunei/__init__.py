@@ -373,10 +373,10 @@ def snapshot(
 
 
 def arm() -> None:
-    """Let ``cunei attach`` start and stop recordings in this process, and in forks of it.
+    """Let ``cunei attach`` record this process, and those that it forks.
 
-    A thread that is not Python's sleeps until a controller of the same user, or of
-    root, connects to the socket of this process.  It costs nothing until then.
+    Two threads that are not Python's sleep until a controller of the same user, or of
+    root, connects to the socket of this process.  They cost nothing until then.
     """
     _load()
     try:

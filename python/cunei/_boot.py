@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``cunei.pth`` and ``cunei.start`` call this in every Python that starts.
 
-It runs before the program's first line.  It does nothing unless CUNEI_RECORD says how to
-record, or CUNEI_PORT where a controller waits (see "cunei attach --port").  Errors never
+It runs before the program's first line.  It does nothing unless CUNEI_RECORD says how
+to record, or CUNEI_PORT where a controller waits ("cunei attach --port").  Errors never
 reach the program; CUNEI_DEBUG=1 prints them.
 """
 

@@ -41,7 +41,7 @@ struct folders {
     size_t count;
 };
 
-static void find_folders(const struct cunei_process_facts *process,
+static void find_folders(const struct cunei_process_facts *process, uid_t user,
                          struct folders *folders)
 {
     struct cunei_buffer environment = {0};
@@ -53,8 +53,8 @@ static void find_folders(const struct cunei_process_facts *process,
     folders->count = 0;
     if (base && base[0] == '/' && strlen(base) < PATH_SIZE - 10)
         (void)snprintf(folders->paths[folders->count++], PATH_SIZE, "%s/cunei", base);
-    (void)snprintf(folders->paths[folders->count++], PATH_SIZE, CUNEI_LIVE_MEMORY_FOLDER,
-                   (unsigned)process->effective_uid);
+    (void)snprintf(folders->paths[folders->count++], PATH_SIZE,
+                   CUNEI_LIVE_MEMORY_FOLDER, (unsigned)user);
     cunei_buffer_fini(&environment);
 }
 
@@ -124,8 +124,9 @@ static int check_peer(int fd, pid_t pid)
     return peer.pid == pid ? 0 : -ESTALE;
 }
 
+/* In a folder of that user, who may not be the caller. */
 static int connect_below(const struct cunei_process_facts *process, int root,
-                         const char *path)
+                         const char *path, uid_t user)
 {
     struct stat status;
 
@@ -134,9 +135,7 @@ static int connect_below(const struct cunei_process_facts *process, int root,
         return -ENOENT;
     if (folder < 0)
         return folder;
-    int fd = status.st_uid == process->effective_uid
-                 ? connect_in(folder, process)
-                 : -ENOENT;
+    int fd = status.st_uid == user ? connect_in(folder, process) : -ENOENT;
     close(folder);
     if (fd < 0)
         return fd;
@@ -147,6 +146,18 @@ static int connect_below(const struct cunei_process_facts *process, int root,
     return rc == -ESTALE ? -ENOENT : rc;
 }
 
+static int connect_in_folders(const struct cunei_process_facts *process, int root,
+                              uid_t user)
+{
+    struct folders folders;
+    int fd = -ENOENT;
+
+    find_folders(process, user, &folders);
+    for (size_t i = 0; i < folders.count && fd == -ENOENT; i++)
+        fd = connect_below(process, root, folders.paths[i], user);
+    return fd;
+}
+
 /* Of this thread alone, unlike seteuid(3). */
 static int become(uid_t user)
 {
@@ -154,34 +165,32 @@ static int become(uid_t user)
 }
 
 /*
- * Root becomes the process's user meanwhile: so it is accepted where its root is another
- * user namespace's, and opens nothing that this user may not open.
+ * Root becomes the process's user meanwhile: so it is accepted where its root is
+ * another user namespace's, and opens nothing that this user may not open.
  */
-static int connect_as_its_user(const struct cunei_process_facts *process, int root,
-                               const struct folders *folders)
+static int connect_as_its_user(const struct cunei_process_facts *process, int root)
 {
     bool is_root = geteuid() == 0 && process->effective_uid != 0;
-    int fd = -ENOENT;
 
     int rc = is_root ? become(process->effective_uid) : 0;
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < folders->count && fd == -ENOENT; i++)
-        fd = connect_below(process, root, folders->paths[i]);
+    int fd = connect_in_folders(process, root, process->effective_uid);
     if (is_root)
         (void)become(0); /* root still is the saved user, so it succeeds */
     return fd;
 }
 
+/* A server that was started by root, and is another user's since, was armed by root. */
 static int connect_to(const struct cunei_process_facts *process)
 {
-    struct folders folders;
-
-    find_folders(process, &folders);
     int root = cunei_target_root_open(process->pid);
     if (root < 0)
         return root;
-    int fd = connect_as_its_user(process, root, &folders);
+    int fd = connect_as_its_user(process, root);
+    if ((fd == -ENOENT || fd == -EACCES) && geteuid() == 0 &&
+        process->effective_uid != 0)
+        fd = connect_in_folders(process, root, 0);
     close(root);
     return fd;
 }
@@ -197,10 +206,11 @@ int cunei_connection_open(struct cunei_connection *connection,
         return 0;
     }
     if (fd == -ENOENT)
-        return cunei_attach_fail(error, fd,
-                                 "process %d takes no requests: it was not started with "
-                                 "'cunei arm', and has not called cunei.arm()",
-                                 (int)process->pid);
+        return cunei_attach_fail(
+            error, fd,
+            "process %d takes no requests: it was not started with "
+            "'cunei arm', and has not called cunei.arm()",
+            (int)process->pid);
     if (fd == -EAGAIN)
         return cunei_attach_fail(error, fd,
                                  "process %d accepts no connection now: it is stopped, "

@@ -5,9 +5,8 @@
  *     struct cunei_connection connection;
  *     rc = cunei_connection_open(&connection, &facts, &error);
  *     if (rc == 0)
- *         rc = cunei_connection_ask(&connection, &request, timeout_ns, &answer, &error);
- *     …
- *     cunei_connection_close(&connection);
+ *         rc = cunei_connection_ask(&connection, &request, timeout_ns, &answer,
+ * &error); … cunei_connection_close(&connection);
  *
  * The other end may be hostile: what it says is checked, and its texts are printed like
  * those of a trace.
@@ -40,8 +39,8 @@ int cunei_connection_open(struct cunei_connection *connection,
                           struct cunei_attach_error *error);
 
 /*
- * A descriptor that listens at a path, which is made: for this user alone, or for all if
- * that is root.
+ * A descriptor that listens at a path, which is made: for this user alone, or for all
+ * if that is root.
  */
 int cunei_connection_listen(const char *path, struct cunei_attach_error *error);
 

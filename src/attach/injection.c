@@ -9,6 +9,8 @@
 #define STEP_NS 1000000
 #define STEPS   1000
 
+#define TRACER_STEPS 100
+
 #define LOOKS 5
 
 static const struct cunei_injection_way *const ways[] = {
@@ -59,13 +61,29 @@ static int check_build(const struct cunei_target *target,
                              (int)target->process.pid, why);
 }
 
+/* What traces it, other than another cunei that only stops it for a moment. */
+static int find_tracer(const struct cunei_target *target,
+                       struct cunei_process_facts *now)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < TRACER_STEPS; i++) {
+        if (i > 0)
+            (void)nanosleep(&step, NULL);
+        rc = cunei_process_facts_read(target->process.pid, now);
+        if (rc == 0 && now->start == target->process.start && now->tracer == 0)
+            break;
+    }
+    return rc;
+}
+
 static int check_tracer(const struct cunei_target *target,
                         struct cunei_attach_error *error)
 {
     struct cunei_process_facts now;
 
-    if (cunei_process_facts_read(target->process.pid, &now) < 0 ||
-        now.start != target->process.start)
+    if (find_tracer(target, &now) < 0 || now.start != target->process.start)
         return cunei_attach_fail(error, -ESRCH, "Process %d has ended in the meantime.",
                                  (int)target->process.pid);
     if (now.tracer == 0)

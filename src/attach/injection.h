@@ -31,12 +31,19 @@
 
 #define CUNEI_INJECTION_THREADS 64 /* that are asked at once, on 3.14 and newer */
 
-/* A reason that both ways have. */
-#define CUNEI_INJECTION_NOT_STOPPED                                                 \
-    "one of its threads cannot be stopped, because it waits for a disk or network " \
-    "file system. Try again"
+/* Reasons that both ways have. */
+#define CUNEI_INJECTION_TRACED \
+    "another process traces it, such as gdb or strace. End that first"
+#define CUNEI_INJECTION_NOT_STOPPED                                                \
+    "one of its threads cannot be stopped: it waits for a disk or a network file " \
+    "system, or gets no processor. Try again"
 
 struct cunei_injection_way;
+
+struct cunei_injection_thread {
+    uint64_t address; /* of its state */
+    uint64_t number;  /* that the process knows it by */
+};
 
 struct cunei_injection {
     uint64_t stopped_ns; /* so long was the program stopped, all in all */
@@ -45,7 +52,7 @@ struct cunei_injection {
     const struct cunei_injection_way *way;
     struct cunei_script_file file;
     uint64_t interpreter;
-    uint64_t threads[CUNEI_INJECTION_THREADS]; /* with a request */
+    struct cunei_injection_thread threads[CUNEI_INJECTION_THREADS]; /* with a request */
     size_t thread_count;
     /* Of these, numbers of those that have taken it and may not have read it yet. */
     uint64_t readers[CUNEI_INJECTION_THREADS];

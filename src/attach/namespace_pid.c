@@ -12,7 +12,9 @@
 
 #include "attach/process_facts.h"
 
-enum { NAME_SIZE = 64 };
+enum {
+    NAME_SIZE = 64
+};
 
 /* "pid:[4026531836]"; empty: we may not look. */
 static void read_namespace(pid_t pid, char name[NAME_SIZE])
@@ -46,9 +48,9 @@ int cunei_namespace_pid_find(const struct cunei_process_facts *neighbour,
     read_namespace(neighbour->pid, namespace);
     DIR *processes = namespace[0] ? opendir("/proc") : NULL;
     for (struct dirent *entry; processes && !is_found && (entry = readdir(processes));)
-        is_found = isdigit((unsigned char)entry->d_name[0]) &&
-                   is_it((pid_t)strtol(entry->d_name, NULL, 10), inner_pid, namespace,
-                         found);
+        is_found =
+            isdigit((unsigned char)entry->d_name[0]) &&
+            is_it((pid_t)strtol(entry->d_name, NULL, 10), inner_pid, namespace, found);
     if (processes)
         (void)closedir(processes);
     return is_found ? 0 : -ESRCH;

@@ -38,9 +38,10 @@ static int fail(const struct cunei_target *target, int rc,
               "Try again"
         : rc == -EBADMSG ? "the layout of its Python is not the one that cunei knows. "
                            "Start the program with 'cunei arm'"
-        : rc == -EBUSY   ? "another request waits in it until one of its threads runs. "
-                           "Try again"
+        : rc == -EBUSY   ? "another request or pending call is being served in it. Try "
+                           "again"
         : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
+        : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
                            : NULL;
 
     if (!why)
@@ -103,10 +104,15 @@ static int read_unlocked(struct cunei_pending_queue *queue,
     return rc == 0 && cunei_pending_queue_is_locked(queue) ? -EAGAIN : rc;
 }
 
-/* Two texts would be in the same place. */
+/*
+ * Texts are all in the same place, so there must be no other one that waits, or that a
+ * thread is reading.
+ */
 static bool has_other_request(const struct cunei_pending_queue *queue,
                               const struct cunei_target *target)
 {
+    if (cunei_pending_queue_is_busy(queue))
+        return true;
     for (size_t i = 0; i < cunei_pending_queue_count(queue); i++) {
         if (cunei_pending_queue_at(queue, i).function == target->python.run_string)
             return true;

@@ -202,6 +202,17 @@ bool cunei_pending_queue_is_locked(const struct cunei_pending_queue *queue)
     return lock == 0 || read_word(queue->target, lock, 4) != 1;
 }
 
+/* The flag `busy` of 3.12, the pointer `handling_thread` of 3.13. */
+bool cunei_pending_queue_is_busy(const struct cunei_pending_queue *queue)
+{
+    uint64_t thread;
+
+    if (queue->layout->minor == 12)
+        return number_at(queue, 0) != 0;
+    memcpy(&thread, queue->bytes, sizeof(thread));
+    return thread != 0;
+}
+
 static int write_number(const struct cunei_pending_queue *queue, size_t offset,
                         uint32_t number)
 {

@@ -50,6 +50,9 @@ int cunei_pending_queue_read(struct cunei_pending_queue *queue,
                              const struct cunei_target *target);
 bool cunei_pending_queue_is_locked(const struct cunei_pending_queue *queue);
 
+/* Whether a thread executes a call that it has taken from the queue. */
+bool cunei_pending_queue_is_busy(const struct cunei_pending_queue *queue);
+
 /* How many calls wait, and one of them. */
 size_t cunei_pending_queue_count(const struct cunei_pending_queue *queue);
 struct cunei_pending_call cunei_pending_queue_at(

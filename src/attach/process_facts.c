@@ -128,6 +128,7 @@ static int parse_status(const char *status, struct cunei_process_facts *facts)
     facts->effective_gid = gids[1];
     facts->saved_gid = gids[2];
     facts->file_gid = gids[3];
+    facts->process = (pid_t)number_of(status, "Tgid");
     facts->tracer = (pid_t)number_of(status, "TracerPid");
     facts->thread_count = (size_t)number_of(status, "Threads");
     read_name(status, facts->name);

@@ -14,9 +14,10 @@
 
 struct cunei_process_facts {
     pid_t pid;
-    pid_t inner_pid; /* its number in its own pid namespace, the innermost one */
+    pid_t inner_pid;        /* its number in its own pid namespace, the innermost one */
     uint64_t pid_namespace; /* the number of that; 0: we may not look */
-    pid_t tracer;    /* the process that traces it with ptrace; 0: none does */
+    pid_t process;          /* of which it is a thread, if it is not `pid` itself */
+    pid_t tracer;           /* the process that traces it with ptrace; 0: none does */
     uid_t uid, effective_uid, saved_uid, file_uid;
     gid_t gid, effective_gid, saved_gid, file_gid;
     uint64_t start; /* clock ticks since boot: with the pid, it identifies a process */

@@ -19,6 +19,8 @@
 /* _PY_EVAL_PLEASE_STOP_BIT, as PEP 768 says. */
 #define PLEASE_STOP_BIT (UINT64_C(1) << 5)
 
+#define THREADS_MAX 65536 /* in a list that is not damaged */
+
 static int fail_disabled(const struct cunei_target *target,
                          struct cunei_attach_error *error)
 {
@@ -47,6 +49,7 @@ static int fail(const struct cunei_target *target, int rc,
             ? "its memory is not as its Python 3 should have it. Start the "
               "program with 'cunei arm'"
         : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
+        : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
                            : NULL;
 
     if (!why)
@@ -77,6 +80,16 @@ static uint64_t flag_of(const struct cunei_target *target, uint64_t thread)
 {
     const struct cunei_debug_offsets *offsets = &target->python.offsets;
     return thread + offsets->remote_support + offsets->pending_call;
+}
+
+/* What gettid returns in it; 0: it has not started yet. */
+static uint64_t number_of(const struct cunei_target *target, uint64_t thread)
+{
+    uint64_t number = 0;
+
+    int rc = cunei_remote_read(target, thread + target->python.offsets.native_thread_id,
+                               &number, sizeof(number));
+    return rc < 0 ? 0 : number;
 }
 
 static uint64_t path_of(const struct cunei_target *target, uint64_t thread)
@@ -117,14 +130,17 @@ static int ask_all(void *context)
     uint64_t threads[CUNEI_INJECTION_THREADS] = {0};
     int last = -EAGAIN;
 
+    injection->thread_count = 0;
     int rc = cunei_remote_interpreter_find(injection->target, &injection->interpreter);
     if (rc == 0)
         rc = cunei_remote_interpreter_threads(injection->target, injection->interpreter,
                                               threads, CUNEI_INJECTION_THREADS);
     for (int i = 0; i < rc; i++) {
-        int asked = ask(injection, threads[i]);
+        uint64_t number = number_of(injection->target, threads[i]);
+        int asked = number ? ask(injection, threads[i]) : -EAGAIN;
         if (asked == 0)
-            injection->threads[injection->thread_count++] = threads[i];
+            injection->threads[injection->thread_count++] =
+                (struct cunei_injection_thread){threads[i], number};
         else
             last = asked;
     }
@@ -146,8 +162,20 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     return rc < 0 ? fail(target, rc, error) : 0;
 }
 
-/* Whether it is our path in a thread, and not in a newer one in the same place. */
-static bool has_path(const struct cunei_injection *injection, uint64_t thread)
+/* The thread that was asked, and not a newer one in its place; NULL: it was not. */
+static const struct cunei_injection_thread *find_asked(
+    const struct cunei_injection *injection, uint64_t address)
+{
+    for (size_t i = 0; i < injection->thread_count; i++) {
+        const struct cunei_injection_thread *thread = &injection->threads[i];
+        if (thread->address == address &&
+            thread->number == number_of(injection->target, address))
+            return thread;
+    }
+    return NULL;
+}
+
+static bool has_our_path(const struct cunei_injection *injection, uint64_t thread)
 {
     size_t size = strlen(injection->file.path) + 1;
     char path[CUNEI_SCRIPT_PATH_MAX];
@@ -157,45 +185,48 @@ static bool has_path(const struct cunei_injection *injection, uint64_t thread)
            memcmp(path, injection->file.path, size) == 0;
 }
 
-/* Whether it waits no more; otherwise it is taken back. */
-static bool is_taken(const struct cunei_injection *injection, uint64_t thread)
+/*
+ * Take a request back; 1: the thread has taken it before.  If the path is another by
+ * now, the thread has taken ours, and then another cunei asked it.
+ */
+static int take_back(const struct cunei_injection *injection, uint64_t thread)
 {
     const struct cunei_target *target = injection->target;
     const int32_t none = 0;
     int32_t flag = 0;
 
     int rc = cunei_remote_read(target, flag_of(target, thread), &flag, sizeof(flag));
-    if (rc == 0 && flag == 1)
-        rc = cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
-    return rc == 0 && flag != 1;
+    if (rc < 0)
+        return rc;
+    if (flag != 1 || !has_our_path(injection, thread))
+        return 1;
+    return cunei_remote_write(target, flag_of(target, thread), &none, sizeof(none));
 }
 
-static int add_reader(struct cunei_injection *injection, uint64_t thread)
-{
-    const struct cunei_target *target = injection->target;
-
-    int rc = cunei_remote_read(target, thread + target->python.offsets.native_thread_id,
-                               &injection->readers[injection->reader_count],
-                               sizeof(injection->readers[0]));
-    injection->reader_count += rc == 0;
-    return rc;
-}
-
-/* A thread that has ended since then has no request, and reads nothing. */
+/*
+ * A thread that has ended since then has no request, and reads nothing.  A list that was
+ * made to go in a circle ends where there are more readers than were asked.
+ */
 static int take_back_all(void *context)
 {
     struct cunei_injection *injection = context;
+    uint64_t address = 0;
     int rc = 0;
 
     injection->reader_count = 0;
-    for (size_t i = 0; rc == 0 && i < injection->thread_count; i++) {
-        uint64_t thread = injection->threads[i];
-        if (cunei_remote_interpreter_has(injection->target, injection->interpreter,
-                                         thread) &&
-            has_path(injection, thread) && is_taken(injection, thread))
-            rc = add_reader(injection, thread);
+    for (size_t i = 0; i < THREADS_MAX; i++) {
+        rc = cunei_remote_interpreter_next(injection->target, injection->interpreter,
+                                           &address);
+        if (rc < 0 || address == 0)
+            break;
+        const struct cunei_injection_thread *asked = find_asked(injection, address);
+        rc = asked ? take_back(injection, address) : 0;
+        if (rc < 0 || injection->reader_count == injection->thread_count)
+            break;
+        if (rc == 1)
+            injection->readers[injection->reader_count++] = asked->number;
     }
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int withdraw(struct cunei_injection *injection)

@@ -94,9 +94,8 @@ static bool belongs_to(const struct cunei_target *target, uint64_t interpreter,
            owner == interpreter;
 }
 
-/* Step through the list; `*thread` is 0 behind its end. */
-static int next_thread(const struct cunei_target *target, uint64_t interpreter,
-                       uint64_t *thread)
+int cunei_remote_interpreter_next(const struct cunei_target *target,
+                                  uint64_t interpreter, uint64_t *thread)
 {
     const struct cunei_debug_offsets *offsets = &target->python.offsets;
     uint64_t address =
@@ -130,7 +129,7 @@ int cunei_remote_interpreter_threads(const struct cunei_target *target,
     if (rc == 0 && offsets->threads_main)
         rc = read_pointer(target, interpreter + offsets->threads_main, &main_thread);
     for (size_t i = 0; rc == 0 && i < THREADS_MAX; i++) {
-        rc = next_thread(target, interpreter, &thread);
+        rc = cunei_remote_interpreter_next(target, interpreter, &thread);
         if (rc < 0 || thread == 0)
             break;
         if (count < max)
@@ -141,18 +140,4 @@ int cunei_remote_interpreter_threads(const struct cunei_target *target,
     move_to_front(threads, count, main_thread);
     move_to_front(threads, count, holder);
     return rc < 0 ? rc : (int)count;
-}
-
-bool cunei_remote_interpreter_has(const struct cunei_target *target,
-                                  uint64_t interpreter, uint64_t thread)
-{
-    uint64_t at = 0;
-
-    for (size_t i = 0; i < THREADS_MAX; i++) {
-        if (next_thread(target, interpreter, &at) < 0 || at == 0)
-            return false;
-        if (at == thread)
-            return true;
-    }
-    return false;
 }

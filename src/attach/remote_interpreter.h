@@ -7,7 +7,6 @@
 #ifndef CUNEI_ATTACH_REMOTE_INTERPRETER_H
 #define CUNEI_ATTACH_REMOTE_INTERPRETER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,8 +34,8 @@ int cunei_remote_interpreter_threads(const struct cunei_target *target,
                                      uint64_t interpreter, uint64_t *threads,
                                      size_t max);
 
-/* Whether a thread state is still one of the interpreter's. */
-bool cunei_remote_interpreter_has(const struct cunei_target *target,
-                                  uint64_t interpreter, uint64_t thread);
+/* Step through all of them; `*thread` is 0 before the first and behind the last. */
+int cunei_remote_interpreter_next(const struct cunei_target *target,
+                                  uint64_t interpreter, uint64_t *thread);
 
 #endif

@@ -23,11 +23,13 @@
 
 /*
  * A thread that sleeps in the kernel and cannot be interrupted, on a disk for example,
- * must not hold up the others for longer.  After a pause, we try again.
+ * must not hold up the others for longer than the first.  After a pause, we try again.
+ * One that waits for a processor stops as soon as it gets one.
  */
 #define STOP_MAX_NS UINT64_C(30000000)
+#define WAIT_MAX_NS UINT64_C(1000000000)
 #define PAUSE_NS    10000000
-#define ATTEMPTS    10
+#define ATTEMPTS    30
 #define ROUNDS_MAX  10
 #define SPINS       100
 #define STEP_NS     20000
@@ -66,8 +68,8 @@ static bool is_known(const struct stop *stop, pid_t tid)
     return false;
 }
 
-/* Whether the thread is ending, or gone; a main thread can end before the others. */
-static bool has_ended(const struct stop *stop, pid_t tid)
+/* The letter in its status (proc(5)); 'X': it is gone. */
+static char state_of(const struct stop *stop, pid_t tid)
 {
     char path[64];
     struct cunei_buffer text = {0};
@@ -76,9 +78,24 @@ static bool has_ended(const struct stop *stop, pid_t tid)
     bool is_there = cunei_process_file_read(stop->pid, path, STAT_MAX, &text) == 0;
     const char *name_end = is_there ? strrchr(cunei_buffer_text(&text), ')') : NULL;
     bool has_state = name_end && name_end[1] == ' ' && name_end[2];
-    bool is_ended = !has_state || strchr("ZXx", name_end[2]);
+    char state = 'X';
+    if (has_state)
+        state = name_end[2];
     cunei_buffer_fini(&text);
-    return is_ended;
+    return state;
+}
+
+/* Whether the thread is ending, or gone; a main thread can end before the others. */
+static bool has_ended(const struct stop *stop, pid_t tid)
+{
+    return strchr("ZXx", state_of(stop, tid)) != NULL;
+}
+
+static bool is_traced(pid_t tid)
+{
+    struct cunei_process_facts thread;
+
+    return cunei_process_facts_read(tid, &thread) == 0 && thread.tracer != 0;
 }
 
 /* A thread that has ended in the meantime is not a failure. */
@@ -88,7 +105,9 @@ static int seize(struct stop *stop, pid_t tid)
         return -ENOMEM;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
         int rc = -errno;
-        return rc == -ESRCH || has_ended(stop, tid) ? 0 : rc;
+        if (rc == -ESRCH || has_ended(stop, tid))
+            return 0;
+        return rc == -EPERM && is_traced(tid) ? -EALREADY : rc;
     }
     stop->threads[stop->count++] = (struct stopped){.tid = tid};
     return 0;
@@ -162,7 +181,9 @@ static int wait_for(struct stop *stop)
             i++;
             continue;
         }
-        if (now_ns() - stop->begin_ns > STOP_MAX_NS)
+        uint64_t waited_ns = now_ns() - stop->begin_ns;
+        if (waited_ns > WAIT_MAX_NS ||
+            (waited_ns > STOP_MAX_NS && state_of(stop, stop->threads[i].tid) == 'D'))
             return -ETIMEDOUT;
         wait_a_moment(&spins);
     }
@@ -241,6 +262,12 @@ static int run_once(struct stop *stop, uint64_t *stopped_ns)
     return rc ? -rc : stop->rc;
 }
 
+/* Another cunei may be at work in the same process. */
+static bool is_passing(int rc)
+{
+    return rc == -EAGAIN || rc == -EBUSY || rc == -EALREADY || rc == -ETIMEDOUT;
+}
+
 int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *context,
                               uint64_t *stopped_ns)
 {
@@ -250,7 +277,7 @@ int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *c
     for (unsigned i = 0; i < ATTEMPTS; i++) {
         struct stop stop = {.pid = pid, .function = function, .context = context};
         rc = run_once(&stop, stopped_ns);
-        if (rc != -EAGAIN && rc != -ETIMEDOUT)
+        if (!is_passing(rc))
             break;
         (void)nanosleep(&pause, NULL);
     }

@@ -13,10 +13,10 @@
 
 /*
  * Call `function` while all threads are stopped; returns its result.  If that is
- * -EAGAIN, the threads continue for a moment, and it is called again, some times.
- * -EPERM: the process may not be traced, or is; -ETIMEDOUT: a thread did not stop;
- * -ESRCH: the process has ended.  The time from the first stop to the last release is
- * added to `*stopped_ns`.
+ * -EAGAIN or -EBUSY, the threads continue for a moment, and it is called again, some
+ * times. -EPERM: the process may not be traced; -EALREADY: another process traces it;
+ * -ETIMEDOUT: a thread did not stop; -ESRCH: the process has ended.  The time from the
+ * first stop to the last release is added to `*stopped_ns`.
  */
 int cunei_stopped_threads_run(pid_t pid, int (*function)(void *context), void *context,
                               uint64_t *stopped_ns);

@@ -31,6 +31,11 @@ static int read_process(pid_t pid, struct cunei_target *target,
     if (rc < 0)
         return cunei_attach_fail(error, rc, "Process %d cannot be examined: %s.",
                                  (int)pid, strerror(-rc));
+    if (process->process != pid)
+        return cunei_attach_fail(error, -ESRCH,
+                                 "There is no process %d: that is a thread of process "
+                                 "%d.",
+                                 (int)pid, (int)process->process);
     if (process->is_zombie)
         return cunei_attach_fail(
             error, -ESRCH,

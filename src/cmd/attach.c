@@ -172,16 +172,16 @@ static int detach(struct cunei_attach_session *session, const struct values *val
 {
     struct cunei_control_answer answer;
 
-    int status = cunei_attach_ask_status(&session->connection, session->timeout_ns,
-                                         &answer);
+    int status =
+        cunei_attach_ask_status(&session->connection, session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     if (answer.session == 0)
-        status = cunei_cmd_fail(0,
-                                "process %d is not attached; 'cunei attach %d' starts "
-                                "recording",
-                                (int)session->connection.pid,
-                                (int)session->connection.pid);
+        status =
+            cunei_cmd_fail(0,
+                           "process %d is not attached; 'cunei attach %d' starts "
+                           "recording",
+                           (int)session->connection.pid, (int)session->connection.pid);
     else
         status = cunei_attach_session_adopt(session, &answer);
     cunei_control_answer_fini(&answer);
@@ -229,8 +229,9 @@ static int check(struct values *values, int argc, char **argv)
     if (values->json && !values->status)
         return cunei_cmd_usage("--json needs --status");
     if (values->triggers.texts.count && jobs > 0 && values->for_ns == 0)
-        return cunei_cmd_usage("--trigger needs a cunei that watches; leave out the other "
-                               "option, or use 'cunei watch PID --trigger WHEN'");
+        return cunei_cmd_usage(
+            "--trigger needs a cunei that watches; leave out the other "
+            "option, or use 'cunei watch PID --trigger WHEN'");
     int status = cunei_record_options_check(&values->recording);
     return status != CUNEI_OPTIONS_CONTINUE
                ? status
@@ -245,11 +246,11 @@ static int attach(const struct values *values, const char *word)
                                            .run.options = &values->recording};
     bool starts = !values->detach && !values->status && !values->changes.count;
 
-    int status = values->port
-                     ? cunei_attach_await(values->port, &session.target,
-                                          &session.connection)
-                     : cunei_attach_connect(word, starts, values->timeout_ns,
-                                            &session.target, &session.connection);
+    int status =
+        values->port
+            ? cunei_attach_await(values->port, &session.target, &session.connection)
+            : cunei_attach_connect(word, starts, values->timeout_ns, &session.target,
+                                   &session.connection);
     if (status == EXIT_SUCCESS)
         status = serve(&session, values);
     cunei_attach_session_fini(&session);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The folder of this user's running processes: live files and sockets are found there. */
+/* The folder of this user's running processes: live files and sockets are found there.
+ */
 #ifndef CUNEI_RT_RUNTIME_FOLDER_H
 #define CUNEI_RT_RUNTIME_FOLDER_H
 

@@ -12,7 +12,12 @@
 
 #define NUMBER_MAX (UINT64_MAX / 10 - 1)
 
-enum kind { NUMBER, FLAG, TEXT, ACTION };
+enum kind {
+    NUMBER,
+    FLAG,
+    TEXT,
+    ACTION
+};
 
 /* A member of a message: its place in the struct. */
 struct member {
@@ -21,10 +26,14 @@ struct member {
     size_t offset;
 };
 
-#define IN_REQUEST(name, field, kind) \
-    {name, kind, offsetof(struct cunei_control_request, field)}
-#define IN_ANSWER(name, field, kind) \
-    {name, kind, offsetof(struct cunei_control_answer, field)}
+#define IN_REQUEST(name, field, kind)                             \
+    {                                                             \
+        name, kind, offsetof(struct cunei_control_request, field) \
+    }
+#define IN_ANSWER(name, field, kind)                             \
+    {                                                            \
+        name, kind, offsetof(struct cunei_control_answer, field) \
+    }
 
 static const struct member request_members[] = {
     IN_REQUEST("do", action, ACTION),

@@ -27,9 +27,9 @@ struct cunei_syntax_error;
 #define CUNEI_CONTROL_LINE_MAX 200000u
 
 /*
- * The socket of an armed process in its user's runtime folder: its pid, and the number of
- * the pid namespace (the inode of /proc/PID/ns/pid).  The containers of a Kubernetes pod
- * share /dev/shm, and in each of them the program is process 1.
+ * The socket of an armed process in its user's runtime folder: its pid, and the number
+ * of the pid namespace (the inode of /proc/PID/ns/pid).  The containers of a Kubernetes
+ * pod share /dev/shm, and in each of them the program is process 1.
  */
 #define CUNEI_CONTROL_SOCKET     "%d-%" PRIu64 CUNEI_CONTROL_SOCKET_END
 #define CUNEI_CONTROL_SOCKET_END ".control"

@@ -27,12 +27,11 @@
  * for the same Python.  The braces are filled in as JSON strings, which Python reads
  * like its own.
  */
-static const char script_begin[] =
-    "import sys\n"
-    "try:\n"
-    "    import cunei\n"
-    "except ImportError:\n"
-    "    package = ";
+static const char script_begin[] = "import sys\n"
+                                   "try:\n"
+                                   "    import cunei\n"
+                                   "except ImportError:\n"
+                                   "    package = ";
 static const char script_middle[] =
     "\n"
     "    if not package: raise\n"
@@ -136,9 +135,9 @@ int cunei_attach_arm_running(struct cunei_target *target, uint64_t timeout_ns)
     struct cunei_buffer script = {0};
 
     format_script(target, &script);
-    int rc = script.failed ? -ENOMEM
-                           : cunei_injection_begin(&injection, target, script.data,
-                                                   &error);
+    int rc = script.failed
+                 ? -ENOMEM
+                 : cunei_injection_begin(&injection, target, script.data, &error);
     cunei_buffer_fini(&script);
     if (rc == 0)
         wait_for_it(&injection, timeout_ns);

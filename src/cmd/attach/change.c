@@ -34,9 +34,10 @@ static int parse_change(struct cunei_record_env *env, const char *word)
         return add_pattern(env, false, value + 1);
     if (size == 6 && strncmp(word, "budget", size) == 0)
         return cunei_budget_parse(value + 1, &env->budget) < 0
-                   ? cunei_cmd_usage("--set budget= needs a percentage from 0.1 to 100, "
-                                     "for example 3%%, not '%s'",
-                                     value + 1)
+                   ? cunei_cmd_usage(
+                         "--set budget= needs a percentage from 0.1 to 100, "
+                         "for example 3%%, not '%s'",
+                         value + 1)
                    : EXIT_SUCCESS;
     return cunei_cmd_usage("--set takes include=PATTERN, exclude=PATTERN or "
                            "budget=PCT, not '%s'",
@@ -51,8 +52,8 @@ static int ask_all(struct cunei_attach_session *session, char *record)
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
-    int status = cunei_attach_ask_status(&session->connection, session->timeout_ns,
-                                         &answer);
+    int status =
+        cunei_attach_ask_status(&session->connection, session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     status = cunei_attach_session_adopt(session, &answer);

@@ -53,7 +53,8 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
         rc = cunei_connection_open(connection, &target->process, &error);
     }
     if (rc == -ENOENT && !arm)
-        return cunei_cmd_fail(0, "process %d is not attached", (int)target->process.pid);
+        return cunei_cmd_fail(0, "process %d is not attached",
+                              (int)target->process.pid);
     return rc < 0 ? cunei_cmd_fail(0, "%s", error.text) : EXIT_SUCCESS;
 }
 
@@ -66,14 +67,19 @@ int cunei_attach_await(const char *path, struct cunei_target *target,
     int port = cunei_connection_listen(path, &error);
     if (port < 0)
         return cunei_cmd_fail(0, "%s", error.text);
-    cunei_cmd_note("waiting for a program that was started with " CUNEI_PORT_VARIABLE
-                   "=%s",
-                   path);
+    cunei_cmd_note(
+        "waiting for a program that was started with " CUNEI_PORT_VARIABLE "=%s", path);
     while (rc == -EPERM || rc == -EINTR)
         rc = cunei_connection_accept(connection, port);
     (void)unlink(path);
     close(port);
-    if (rc == 0)
+    if (rc == 0 && connection->pid == 0)
+        rc = cunei_attach_fail(&error, -ESRCH,
+                               "the program that has connected cannot be seen from here: "
+                               "it is in another pid namespace; use one for both "
+                               "(Kubernetes: shareProcessNamespace, Docker: --pid "
+                               "container:NAME)");
+    else if (rc == 0)
         rc = cunei_target_open(connection->pid, target, &error);
     else
         (void)cunei_attach_fail(&error, rc, "cannot wait at '%s': %s", path,

@@ -16,9 +16,9 @@
 #include "base/safe_open.h"
 
 struct cunei_remote_directory {
-    int fd;         /* 0: there is none */
-    char *path;     /* owned: as the process sees it */
-    char ours[32];  /* as we reach it, also when the process has ended */
+    int fd;        /* 0: there is none */
+    char *path;    /* owned: as the process sees it */
+    char ours[32]; /* as we reach it, also when the process has ended */
     struct cunei_file_id id;
 };
 

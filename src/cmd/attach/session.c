@@ -30,10 +30,10 @@ static char *name_program(const struct cunei_process_facts *facts)
     struct cunei_process words;
 
     cunei_command_words_read(facts->pid, &words);
-    char *name = words.argument_count
-                     ? cunei_program_name_of_command((int)words.argument_count,
-                                                     words.arguments)
-                     : NULL;
+    char *name =
+        words.argument_count
+            ? cunei_program_name_of_command((int)words.argument_count, words.arguments)
+            : NULL;
     cunei_process_fini(&words);
     return name ? name : strdup(facts->name);
 }
@@ -51,7 +51,8 @@ static int give_away(const struct cunei_attach_session *session)
 
     int fd = cunei_safe_open_directory(run->directory, &run->directory_id);
     int rc = fd < 0 ? fd : 0;
-    if (rc == 0 && fchown(fd, process->effective_uid, process->effective_gid) < 0)
+    if (rc == 0 && fchownat(fd, "", process->effective_uid, process->effective_gid,
+                            AT_EMPTY_PATH) < 0)
         rc = -errno;
     if (fd >= 0)
         close(fd);
@@ -84,7 +85,8 @@ static int fail_to_give_away(const struct cunei_attach_session *session, int rc)
     return status;
 }
 
-/* The directory was made; now the process must be able to write to it, or to another. */
+/* The directory was made; now the process must be able to write to it, or to another.
+ */
 static int let_it_write(struct cunei_attach_session *session)
 {
     const struct cunei_process_facts *process = &session->target.process;
@@ -186,12 +188,13 @@ static void format_record(const struct cunei_attach_session *session,
     cunei_record_env_format(&env, text);
 }
 
-static int ask_to_start(struct cunei_attach_session *session, char *record, bool stay)
+static int ask_to_start(struct cunei_attach_session *session,
+                        const struct cunei_buffer *record, bool stay)
 {
     const struct cunei_control_request request = {.action = CUNEI_CONTROL_START,
                                                   .session = session->attached.session,
                                                   .stay = stay,
-                                                  .record = record};
+                                                  .record = record->data};
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
@@ -220,7 +223,7 @@ int cunei_attach_session_begin(struct cunei_attach_session *session, bool stay)
             .session = draw_number(), .timeout_ns = session->timeout_ns};
         format_record(session, &record);
         status = record.failed ? cunei_cmd_fail(-ENOMEM, "cannot attach")
-                               : ask_to_start(session, record.data, stay);
+                               : ask_to_start(session, &record, stay);
     }
     cunei_buffer_fini(&record);
     if (status != EXIT_SUCCESS || (stay && session->remote.path))
@@ -288,14 +291,13 @@ bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t fo
 
     while (is_recording) {
         uint64_t passed = cunei_clock_ns(CLOCK_MONOTONIC) - begin;
-        uint64_t rest = for_ns == 0 || for_ns - passed > POLL_NS ? POLL_NS
-                                                                 : for_ns - passed;
+        uint64_t rest =
+            for_ns == 0 || for_ns - passed > POLL_NS ? POLL_NS : for_ns - passed;
         if ((for_ns && passed >= for_ns) ||
             cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
             break;
-        is_recording =
-            cunei_attached_update(&session->attached,
-                                  cunei_attach_session_path(session)) > 0;
+        is_recording = cunei_attached_update(&session->attached,
+                                             cunei_attach_session_path(session)) > 0;
     }
     return is_recording;
 }

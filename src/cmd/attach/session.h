@@ -20,7 +20,8 @@ struct cunei_attach_session {
     struct cunei_target target;
     struct cunei_connection connection; /* handed over when it begins */
     struct cunei_attached_processes attached;
-    struct cunei_remote_directory remote; /* in another mount namespace, until the end */
+    struct cunei_remote_directory
+        remote; /* in another mount namespace, until the end */
     uint64_t timeout_ns;
 };
 

@@ -34,7 +34,7 @@ static void *update_all(void *argument)
     const struct timespec pause = {.tv_nsec = UPDATE_NS};
 
     while (!atomic_load(&attached->is_ending)) {
-        for (size_t i = 0; i < attached->count; i++)
+        for (size_t i = 0; attached->items && i < attached->count; i++)
             (void)cunei_attached_update(&attached->items[i]->attached,
                                         cunei_attach_session_path(attached->items[i]));
         (void)nanosleep(&pause, NULL);
@@ -113,8 +113,7 @@ static int attach(struct cunei_top_attached *attached, const char *word,
     pause_updates(attached);
     if (status == EXIT_SUCCESS &&
         (!CUNEI_VECTOR_RESERVE_ONE(attached->items, attached->count) ||
-         cunei_top_targets_add(targets, cunei_attach_session_path(session), NULL) <
-             0))
+         cunei_top_targets_add(targets, cunei_attach_session_path(session), NULL) < 0))
         status = cunei_cmd_fail(-ENOMEM, "cannot watch '%s'", word);
     if (status == EXIT_SUCCESS)
         attached->items[attached->count++] = session;
@@ -138,7 +137,7 @@ int cunei_top_attach(struct cunei_top_attached *attached, const char *word,
 void cunei_top_detach(struct cunei_top_attached *attached)
 {
     pause_updates(attached);
-    for (size_t i = 0; i < attached->count; i++)
+    for (size_t i = 0; attached->items && i < attached->count; i++)
         end(attached->items[i]);
     free(attached->items);
     for (size_t i = 0; i < attached->recording_count; i++)

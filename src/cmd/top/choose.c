@@ -40,7 +40,7 @@ struct rows {
 
 static void clear(struct rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; rows->items && i < rows->count; i++) {
         free(rows->items[i].pid);
         free(rows->items[i].program);
         free(rows->items[i].python);

@@ -27,6 +27,21 @@ static struct {
 /* Posted when the controller at the port has answered. */
 static sem_t released;
 
+/* Without the GIL, as the threads that end may wait for it. */
+static PyThreadState *lock(void)
+{
+    PyThreadState *thread = PyEval_SaveThread();
+
+    (void)pthread_mutex_lock(&armed.lock);
+    return thread;
+}
+
+static void unlock(PyThreadState *thread)
+{
+    (void)pthread_mutex_unlock(&armed.lock);
+    PyEval_RestoreThread(thread);
+}
+
 static void release_program(void)
 {
     (void)sem_post(&released);
@@ -94,13 +109,10 @@ static const char *reason_of(int error)
 
 int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *port)
 {
-    int rc;
+    PyThreadState *thread = lock();
+    int rc = begin(state, by, port);
 
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        rc = begin(state, by, port);
-        (void)pthread_mutex_unlock(&armed.lock);
-    Py_END_ALLOW_THREADS
+    unlock(thread);
     if (rc == 0)
         return 0;
     PyErr_Format(PyExc_OSError, "cannot take requests of 'cunei attach': %s",
@@ -110,41 +122,36 @@ int cunei_armed_begin(struct cunei_probe *state, const char *by, const char *por
 
 void cunei_armed_end(struct cunei_probe *state)
 {
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        end_thread();
-        armed.is_on = false;
-        (void)pthread_mutex_unlock(&armed.lock);
-    Py_END_ALLOW_THREADS
+    PyThreadState *thread = lock();
+
+    end_thread();
+    armed.is_on = false;
+    unlock(thread);
     /* Nobody could end it any more. */
     cunei_request_end_session(state);
 }
 
 bool cunei_armed_is_on(void)
 {
-    bool is_on;
+    PyThreadState *thread = lock();
 
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        notice_finished();
-        is_on = armed.is_on;
-        (void)pthread_mutex_unlock(&armed.lock);
-    Py_END_ALLOW_THREADS
+    notice_finished();
+    bool is_on = armed.is_on;
+    unlock(thread);
     return is_on;
 }
 
 static int wait_a_moment(void)
 {
     struct timespec until;
-    int rc;
 
     (void)clock_gettime(CLOCK_REALTIME, &until);
     uint64_t ns = (uint64_t)until.tv_nsec + SIGNAL_CHECK_NS;
     until.tv_sec += (time_t)(ns / CUNEI_NS_PER_S);
     until.tv_nsec = (long)(ns % CUNEI_NS_PER_S);
-    Py_BEGIN_ALLOW_THREADS
-        rc = sem_timedwait(&released, &until);
-    Py_END_ALLOW_THREADS
+    PyThreadState *thread = PyEval_SaveThread();
+    int rc = sem_timedwait(&released, &until);
+    PyEval_RestoreThread(thread);
     return rc;
 }
 
@@ -159,30 +166,23 @@ int cunei_armed_await_controller(void)
 
 void cunei_armed_before_fork(void)
 {
-    Py_BEGIN_ALLOW_THREADS
-        (void)pthread_mutex_lock(&armed.lock);
-        notice_finished();
-        armed.forks++;
-        end_thread();
-        (void)pthread_mutex_unlock(&armed.lock);
-    Py_END_ALLOW_THREADS
-}
+    PyThreadState *thread = lock();
 
-static void begin_again(void)
-{
-    (void)pthread_mutex_lock(&armed.lock);
-    if (armed.forks > 0)
-        armed.forks--;
-    if (armed.is_on && armed.forks == 0 && !armed.has_thread)
-        armed.is_on = begin_thread() == 0;
-    (void)pthread_mutex_unlock(&armed.lock);
+    notice_finished();
+    armed.forks++;
+    end_thread();
+    unlock(thread);
 }
 
 void cunei_armed_after_fork(void)
 {
-    Py_BEGIN_ALLOW_THREADS
-        begin_again();
-    Py_END_ALLOW_THREADS
+    PyThreadState *thread = lock();
+
+    if (armed.forks > 0)
+        armed.forks--;
+    if (armed.is_on && armed.forks == 0 && !armed.has_thread)
+        armed.is_on = begin_thread() == 0;
+    unlock(thread);
 }
 
 /* Another thread of the parent may have had the lock. */
@@ -191,7 +191,5 @@ void cunei_armed_forked(void)
     (void)pthread_mutex_init(&armed.lock, NULL);
     armed.forks = 0;
     armed.has_thread = false;
-    Py_BEGIN_ALLOW_THREADS
-        begin_again();
-    Py_END_ALLOW_THREADS
+    cunei_armed_after_fork();
 }

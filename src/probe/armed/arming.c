@@ -22,11 +22,10 @@ static int hook_once(PyObject *module)
 
     if (is_hooked)
         return 0;
-    is_hooked =
-        cunei_hook_into("posix", "register_at_fork", "before", module,
-                        "_before_fork") == 0 &&
-        cunei_hook_into("posix", "register_at_fork", "after_in_parent", module,
-                        "_after_fork") == 0;
+    is_hooked = cunei_hook_into("posix", "register_at_fork", "before", module,
+                                "_before_fork") == 0 &&
+                cunei_hook_into("posix", "register_at_fork", "after_in_parent", module,
+                                "_after_fork") == 0;
     return is_hooked ? 0 : -1;
 }
 

@@ -9,9 +9,9 @@
 #include "base/buffer.h"
 
 struct cunei_controller {
-    int fd;            /* -1: there is none */
-    uint64_t session;  /* whose controller it is; 0: of none */
-    bool is_finished;  /* it has sent its last request */
+    int fd;           /* -1: there is none */
+    uint64_t session; /* whose controller it is; 0: of none */
+    bool is_finished; /* it has sent its last request */
     struct cunei_buffer in, out;
 };
 

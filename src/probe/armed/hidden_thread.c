@@ -9,7 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_SIZE = 2 << 20 /* Python runs on it */, VANISHED_TRIES = 1000 };
+enum {
+    STACK_SIZE = 2 << 20 /* Python runs on it */,
+    VANISHED_TRIES = 1000
+};
 
 static void *begin(void *argument)
 {

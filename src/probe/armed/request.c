@@ -20,8 +20,8 @@
 #include "wire/control_message.h"
 #include "wire/record_env.h"
 
-/* Changed by the thread that takes requests, or by the worker while it waits for that; a
- * forked child has a copy. */
+/* Changed by the thread that takes requests, or by the worker while it waits for that;
+ * a forked child has a copy. */
 static struct {
     uint64_t number; /* 0: there is none */
     bool stay;
@@ -138,27 +138,40 @@ static void disarm(struct job *job)
         refuse_attached(job);
 }
 
-/* A budget holds for a whole recording: begin another one, in a folder of its own. */
+/* As the text says, but for the budget; -1 with an exception set. */
+static int start_with(struct cunei_probe *state, const struct cunei_buffer *text,
+                      uint64_t budget)
+{
+    struct cunei_record_env env = {0};
+
+    int rc = text->failed ? -ENOMEM : cunei_record_env_parse(&env, text->data);
+    env.budget = budget;
+    if (rc == 0)
+        rc = cunei_control_start(state, &env);
+    else
+        (void)PyErr_NoMemory();
+    cunei_record_env_fini(&env);
+    return rc < 0 ? -1 : 0;
+}
+
+/*
+ * A budget holds for a whole recording: begin another one, in a folder of its own; or
+ * one like that before, if this Python has no budgets.
+ */
 static void change_budget(struct job *job, uint64_t budget)
 {
     struct cunei_probe *state = job->context->state;
-    struct cunei_record_env env = {0};
+    uint64_t before = state->session.budget;
     struct cunei_buffer text = {0};
 
     cunei_record_env_format(&state->session, &text);
-    int rc = text.failed ? -ENOMEM : cunei_record_env_parse(&env, text.data);
-    cunei_buffer_fini(&text);
-    if (rc < 0) {
-        refuse(job, strerror(-rc));
-        return;
-    }
-    env.budget = budget;
     cunei_control_stop(state);
-    if (cunei_control_start(state, &env) < 0) {
-        session.number = 0;
+    if (start_with(state, &text, budget) < 0) {
         refuse_by_exception(job);
+        if (start_with(state, &text, before) < 0)
+            session.number = 0;
     }
-    cunei_record_env_fini(&env);
+    cunei_buffer_fini(&text);
 }
 
 static void change(struct job *job)
@@ -170,8 +183,9 @@ static void change(struct job *job)
     if (!cunei_probe_active())
         refuse(job, "it is not being recorded");
     else if (env.budget && !is_attached(job->context->state))
-        refuse(job, "only the budget of a recording that 'cunei attach' has started can "
-                    "be changed");
+        refuse(job,
+               "only the budget of a recording that 'cunei attach' has started can "
+               "be changed");
     else if (env.patterns.count && !cunei_switch_add(&env.patterns, NULL))
         refuse(job, "it is not being recorded");
     else if (env.budget)
@@ -185,7 +199,7 @@ static void none(struct job *job)
 }
 
 static void (*const actions[CUNEI_CONTROL_ACTIONS])(struct job *) = {
-    [CUNEI_CONTROL_STATUS] = none, [CUNEI_CONTROL_START] = start,
+    [CUNEI_CONTROL_STATUS] = none,   [CUNEI_CONTROL_START] = start,
     [CUNEI_CONTROL_RESUME] = resume, [CUNEI_CONTROL_STOP] = stop,
     [CUNEI_CONTROL_CHANGE] = change, [CUNEI_CONTROL_DISARM] = disarm,
 };
@@ -267,8 +281,8 @@ enum cunei_request_result cunei_request_handle(
     int rc = cunei_control_request_parse(&request, controller->in.data, size, &error);
     if (rc == 0) {
         struct job job = {context, controller, &request, &answer, has_other_controller};
-        cunei_request_worker_do(context->worker, &(struct cunei_request_work){
-                                                     carry_out, is_awaited, &job});
+        cunei_request_worker_do(
+            context->worker, &(struct cunei_request_work){carry_out, is_awaited, &job});
         result = result_of(&job);
     } else
         refuse_line(&answer, rc, &error);

@@ -26,8 +26,8 @@ struct cunei_request_worker;
 
 /* What armed this process, and how. */
 struct cunei_request_context {
-    struct cunei_probe *state; /* borrowed */
-    const char *armed_by;      /* borrowed: shown by controllers */
+    struct cunei_probe *state;           /* borrowed */
+    const char *armed_by;                /* borrowed: shown by controllers */
     struct cunei_request_worker *worker; /* borrowed */
 };
 
@@ -42,8 +42,8 @@ enum cunei_request_result cunei_request_handle(
     const struct cunei_request_context *context, struct cunei_controller *controller,
     size_t size, bool has_other_controller);
 
-/* The session that ends without a controller; 0: there is none, or the program has ended
- * its recording. */
+/* The session that ends without a controller; 0: there is none, or the program has
+ * ended its recording. */
 uint64_t cunei_request_session(void);
 
 /* With the GIL, when no thread takes requests: end the recording of a controller. */

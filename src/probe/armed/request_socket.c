@@ -114,9 +114,8 @@ static int listen_in(struct cunei_request_socket *socket, const char *folder)
         return -ENOMEM;
     int rc = bind_in(socket->fd, socket->folder, path, first);
     free(path);
-    if (rc == 0 &&
-        (listen(socket->fd, WAITING_MAX) < 0 ||
-         renameat(socket->folder, first, socket->folder, socket->name) < 0))
+    if (rc == 0 && (listen(socket->fd, WAITING_MAX) < 0 ||
+                    renameat(socket->folder, first, socket->folder, socket->name) < 0))
         rc = -errno;
     return rc;
 }

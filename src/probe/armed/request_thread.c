@@ -35,6 +35,9 @@ enum {
 /* How soon it notices that the program has ended the recording of a controller. */
 #define SESSION_CHECK_NS (500 * CUNEI_NS_PER_MS)
 
+/* A program may leave our signal pending, for sigwait(3): it would wake us for ever. */
+#define MUTED_NS (50 * CUNEI_NS_PER_MS)
+
 /* On the stack of the thread. */
 struct loop {
     struct cunei_request_thread *thread;
@@ -45,6 +48,7 @@ struct loop {
     uint64_t retry_ns;   /* until the next try */
     uint64_t retry_at;   /* 0: no port */
     uint64_t abandon_at; /* the session ends then; 0: its controller is there */
+    bool is_wake_muted;  /* a signal that is not ours is pending */
 };
 
 static uint64_t now_ns(void)
@@ -217,6 +221,8 @@ static int patience(const struct loop *loop)
         next = now + SESSION_CHECK_NS;
     if (loop->retry_at && loop->retry_at < next)
         next = loop->retry_at;
+    if (loop->is_wake_muted && now + MUTED_NS < next)
+        next = now + MUTED_NS;
     if (next == UINT64_MAX)
         return -1;
     return next <= now ? 0 : (int)((next - now) / CUNEI_NS_PER_MS) + 1;
@@ -226,7 +232,7 @@ static int patience(const struct loop *loop)
 static bool run_once(struct loop *loop)
 {
     struct pollfd fds[2 + CONTROLLERS_MAX] = {
-        {.fd = loop->wake, .events = POLLIN},
+        {.fd = loop->is_wake_muted ? -1 : loop->wake, .events = POLLIN},
         {.fd = loop->socket.fd, .events = POLLIN},
     };
 
@@ -238,6 +244,7 @@ static bool run_once(struct loop *loop)
     (void)poll(fds, 2 + CONTROLLERS_MAX, patience(loop));
     if (atomic_load(&loop->thread->is_ending))
         return false;
+    loop->is_wake_muted = fds[0].revents != 0;
     for (size_t i = 0; i < CONTROLLERS_MAX; i++) {
         if (loop->controllers[i].fd >= 0)
             serve(loop, &loop->controllers[i], fds[2 + i].revents);

@@ -18,8 +18,8 @@
 
 struct cunei_request_thread {
     struct cunei_request_context context; /* set before it begins, as the next two */
-    const char *port;        /* borrowed: where a controller waits; or NULL */
-    void (*released)(void);  /* the controller there has answered, or gone */
+    const char *port;       /* borrowed: where a controller waits; or NULL */
+    void (*released)(void); /* the controller there has answered, or gone */
     struct cunei_hidden_thread thread;
     struct cunei_request_worker worker;
     sem_t begun;             /* rc is known */

@@ -44,9 +44,7 @@ def test_children_that_are_forked_meanwhile_are_recorded_and_stopped(cunei):
             assert program.read() == "done"
             program.do("work(3)")
             # Its controller has connected again, to both of them.
-            wait_for(
-                lambda: status(program, cunei)["has_controller"], program.process
-            )
+            wait_for(lambda: status(program, cunei)["has_controller"], program.process)
             interrupt(controller)
         program.do("work(200); os.write(tell, b'.'); os.waitpid(pid, 0)")
         code, _, err = program.end()
@@ -75,9 +73,7 @@ stop = """,
     with armed(cunei, source, **STRICT) as program:
         with attached(program, cunei) as controller:
             program.do("fork_often(60); work(5)")
-            wait_for(
-                lambda: status(program, cunei)["has_controller"], program.process
-            )
+            wait_for(lambda: status(program, cunei)["has_controller"], program.process)
             interrupt(controller)
         code, _, err = program.end()
 

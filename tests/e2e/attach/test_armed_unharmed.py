@@ -2,7 +2,10 @@
 """What a program sees of being armed and attached: nothing."""
 
 import os
+import shutil
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 from attaching import (
@@ -171,6 +174,49 @@ def test_signals_reach_the_programs_own_threads(cunei):
             map(int, (signal.SIGUSR1, signal.SIGPWR, signal.SIGCHLD))
         )
         assert program.get(f"got.count({int(signal.SIGPWR)})") == 1
+
+
+def test_a_signal_that_waits_for_the_program_keeps_nobody_busy(cunei):
+    """It is the one that wakes our thread; the program takes it by sigwait."""
+    with armed(cunei) as program:
+        program.do("import os, signal, time")
+        program.do("signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPWR])")
+        os.kill(program.pid, signal.SIGPWR)
+        before = sum(cpu_ticks(program.pid))
+        program.do("time.sleep(1)")
+        used = sum(cpu_ticks(program.pid)) - before
+        program.do("pid = os.fork(); pid or os._exit(0); os.waitpid(pid, 0)")
+
+        assert program.do("say(int(signal.sigwait([signal.SIGPWR])))") == [
+            str(int(signal.SIGPWR))
+        ]
+        assert status(program, cunei)["state"] == "armed"
+    assert used <= os.sysconf("SC_CLK_TCK") // 10
+
+
+@needs_root
+@pytest.mark.core
+@pytest.mark.parametrize("armed_first", [True, False])
+def test_root_attaches_to_a_server_that_has_become_another_user(cunei, armed_first):
+    """It was started by root, and gave its rights away before or after arming."""
+    become = "import os; os.setgid(65534); os.setuid(65534)"
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    try:
+        with armed(cunei) as program:
+            if not armed_first:
+                program.do("import cunei; cunei.disarm()")
+            program.do(become)
+            if not armed_first:
+                program.do("cunei.arm()")
+            succeed(program, cunei, "--for", "50ms", "-o", folder / "first")
+            with attached(program, cunei, directory=folder / "trace") as controller:
+                program.do("work(6)")
+                interrupt(controller)
+        assert (folder / "trace").stat().st_uid == 65534
+        assert calls(cunei, "leaf", folder / "trace") == 6
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.core

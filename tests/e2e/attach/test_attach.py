@@ -131,7 +131,7 @@ def test_attaching_ends_after_the_time_that_was_asked_for(cunei):
         assert time.monotonic() - began >= 0.3
         assert status(program, cunei)["state"] == "armed"
     assert "0 lost" in done.stderr
-    assert 0.2e9 < report(cunei)["duration_ns"]
+    assert report(cunei)["duration_ns"] > 0.2e9
     assert calls(cunei, "leaf") > 0
 
 
@@ -141,11 +141,10 @@ def test_the_program_prints_and_ends_as_without_us(cunei):
 
     cunei.write("app.py", source)
     plain = cunei.run(cunei.python, "app.py", input="work(3)\n", stdin=None)
-    with armed(cunei, source) as program:
-        with attached(program, cunei):
-            program.begin("work(3)")
-            out = program.read()
-            code, rest, err = program.end()
+    with armed(cunei, source) as program, attached(program, cunei):
+        program.begin("work(3)")
+        out = program.read()
+        code, rest, err = program.end()
 
     assert (code, f"{out}\n{rest}", err) == (
         plain.returncode,
@@ -156,27 +155,25 @@ def test_the_program_prints_and_ends_as_without_us(cunei):
 
 @pytest.mark.core
 def test_a_program_that_ends_while_attached_is_recorded_to_its_end(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            program.do("work(50)")
-            program.end()
-            _, err = controller.communicate(timeout=DEADLINE_S)
-            assert controller.returncode == 0, err
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        program.do("work(50)")
+        program.end()
+        _, err = controller.communicate(timeout=DEADLINE_S)
+        assert controller.returncode == 0, err
 
     assert f"process {program.pid} has ended" in err
     assert calls(cunei, "leaf") == 50
 
 
 def test_a_program_that_becomes_another_is_recorded_up_to_that(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            program.do("work(50)")
-            program.begin(
-                "import os; os.environ.pop('CUNEI_RECORD'); "
-                "os.execv('/bin/sleep', ['sleep', '60'])"
-            )
-            _, err = controller.communicate(timeout=DEADLINE_S)
-            assert controller.returncode == 0, err
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        program.do("work(50)")
+        program.begin(
+            "import os; os.environ.pop('CUNEI_RECORD'); "
+            "os.execv('/bin/sleep', ['sleep', '60'])"
+        )
+        _, err = controller.communicate(timeout=DEADLINE_S)
+        assert controller.returncode == 0, err
 
     assert calls(cunei, "leaf") == 50
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What controllers start, change and end, together and when they vanish."""
 
+import sys
 import time
 
 import ctf
@@ -19,7 +20,9 @@ from attaching import (
     succeed,
     wait_until_idle,
 )
-from proof import wait_for
+from proof import FREE_THREADED, wait_for
+
+HAS_BUDGETS = sys.version_info >= (3, 12) and not FREE_THREADED
 
 
 @pytest.mark.core
@@ -86,20 +89,34 @@ def test_a_killed_controller_takes_its_recording_with_it(cunei):
 
 @pytest.mark.core
 def test_what_is_recorded_can_be_changed(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei, "--include", ":work") as controller:
-            program.do("work(4)")
-            succeed(program, cunei, "--set", "include=:leaf")
-            program.do("work(30)")
-            succeed(program, cunei, "--set", "exclude=:leaf", "--set", "exclude=:work")
-            program.do("work(500)")
-            interrupt(controller)
+    chosen = ["--include", ":work"]
+    with armed(cunei) as program, attached(program, cunei, *chosen) as controller:
+        program.do("work(4)")
+        succeed(program, cunei, "--set", "include=:leaf")
+        program.do("work(30)")
+        succeed(program, cunei, "--set", "exclude=:leaf", "--set", "exclude=:work")
+        program.do("work(500)")
+        interrupt(controller)
 
     assert calls(cunei, "leaf") == 30
     assert calls(cunei, "work") == 2
 
 
 @pytest.mark.core
+@pytest.mark.skipif(HAS_BUDGETS, reason="this Python has budgets")
+def test_a_budget_that_cannot_be_set_leaves_the_recording_on(cunei):
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        program.do("work(100)")
+        done = control(program, cunei, "--set", "budget=3%")
+        program.do("work(100)")
+        interrupt(controller)
+
+    assert done.returncode == 1 and "budget needs" in done.stderr
+    assert calls(cunei, "leaf") == 200
+
+
+@pytest.mark.core
+@pytest.mark.skipif(not HAS_BUDGETS, reason="this Python has no budgets")
 def test_a_budget_that_is_set_holds_from_then_on(cunei):
     with armed(cunei) as program:
         with attached(program, cunei) as controller:
@@ -145,11 +162,10 @@ def test_a_wrong_request_is_refused_in_a_sentence(cunei, words, said):
 
 @pytest.mark.core
 def test_a_second_controller_is_refused_and_the_first_one_goes_on(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            done = control(program, cunei, "-o", "other", "--for", "1s")
-            program.do("work(8)")
-            interrupt(controller)
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        done = control(program, cunei, "-o", "other", "--for", "1s")
+        program.do("work(8)")
+        interrupt(controller)
 
     assert done.returncode == 1
     assert "it is attached already, and records into" in done.stderr
@@ -217,12 +233,11 @@ def test_arming_twice_and_disarming_twice_changes_nothing(cunei):
 
 
 def test_one_controller_cannot_disarm_what_another_has_attached(cunei):
-    with armed(cunei) as program:
-        with attached(program, cunei) as controller:
-            with Controller(program) as other:
-                answer = other.ask("disarm")
-            program.do("work(8)")
-            interrupt(controller)
+    with armed(cunei) as program, attached(program, cunei) as controller:
+        with Controller(program) as other:
+            answer = other.ask("disarm")
+        program.do("work(8)")
+        interrupt(controller)
 
     assert "it is attached" in answer["error"]
     assert calls(cunei, "leaf") == 8

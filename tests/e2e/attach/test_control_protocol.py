@@ -22,6 +22,7 @@ from attaching import (
 from proof import wait_for
 
 LINE_MAX = 200_000
+CLOSED = (BrokenPipeError, ConnectionResetError)
 
 needs_second_user = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("setpriv"),
@@ -66,13 +67,13 @@ def test_what_is_no_request_is_answered_with_where_it_is_wrong(cunei, line, colu
 
 
 def test_another_version_is_refused_and_says_which_it_has(cunei):
-    with armed(cunei) as program:
-        with Controller(program) as controller:
-            controller.send(b'{"cunei":2,"do":"status"}\n')
-            answer = controller.answer()
+    with armed(cunei) as program, Controller(program) as controller:
+        controller.send(b'{"cunei":2,"do":"status"}\n')
+        answer = controller.answer()
 
-    assert "speaks another version; use the same version on both sides" in (
-        answer["error"]
+    assert (
+        "speaks another version; use the same version on both sides"
+        in (answer["error"])
     )
     assert answer["version"]
 
@@ -98,20 +99,18 @@ def test_a_start_that_says_nothing_of_use_starts_nothing(cunei):
 
 def test_requests_in_one_piece_are_answered_one_after_the_other(cunei):
     line = b'{"cunei":1,"do":"status"}\n'
-    with armed(cunei) as program:
-        with Controller(program) as controller:
-            controller.send(line * 500)
-            answers = [controller.answer() for _ in range(500)]
+    with armed(cunei) as program, Controller(program) as controller:
+        controller.send(line * 500)
+        answers = [controller.answer() for _ in range(500)]
 
     assert all(answer["pid"] == program.pid for answer in answers)
 
 
 def test_a_request_that_comes_byte_by_byte_is_understood(cunei):
-    with armed(cunei) as program:
-        with Controller(program) as controller:
-            for byte in b'{"cunei":1, "do":"status"}\n':
-                controller.send(bytes([byte]))
-            answer = controller.answer()
+    with armed(cunei) as program, Controller(program) as controller:
+        for byte in b'{"cunei":1, "do":"status"}\n':
+            controller.send(bytes([byte]))
+        answer = controller.answer()
 
     assert answer["pid"] == program.pid
 
@@ -132,7 +131,7 @@ def test_half_a_line_starts_nothing(cunei):
 def test_a_line_without_an_end_is_cut_off(cunei):
     with armed(cunei) as program:
         with Controller(program) as controller:
-            with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            with pytest.raises(CLOSED):
                 while True:
                     controller.send(b"x" * LINE_MAX)
             while controller.answer() is not None:
@@ -173,10 +172,9 @@ def test_a_flood_leaves_the_others_their_turn(cunei):
 def test_a_controller_that_never_reads_is_given_up(cunei):
     line = b'{"cunei":1,"do":"status"}\n' * 1000
     with armed(cunei) as program:
-        with Controller(program) as controller:
-            with pytest.raises((BrokenPipeError, ConnectionResetError)):
-                while True:
-                    controller.send(line)
+        with Controller(program) as controller, pytest.raises(CLOSED):
+            while True:
+                controller.send(line)
         check_well(program, cunei)
         used = resident(program.pid)
     # Its answers do not pile up.

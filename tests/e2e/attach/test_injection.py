@@ -264,6 +264,73 @@ def test_the_names_of_main_stay_as_they_are(python):
         assert ended(started.end())[0] == "['<cunei>', []]"
 
 
+def test_a_trace_function_sees_no_file_of_ours(python):
+    """Otherwise coverage would look for its source at the end, and fail."""
+    code = """
+files = set()
+def trace(frame, event, argument):
+    files.add(frame.f_code.co_filename)
+    return trace
+ready()
+sys.settrace(trace)
+def work():
+    while not ended:
+        pass
+work()
+sys.settrace(None)
+print("files", sorted(files - {"<string>"}))
+"""
+    with program(python, BEGIN + code) as started:
+        assert inject(started.pid, "x = 1")[0]["outcome"] == "ran"
+        output = started.end()
+    assert output in ("files []\n", "files ['<cunei>']\n")
+
+
+def test_a_profiler_in_the_program_is_not_disturbed(python):
+    code = """
+import cProfile
+profile = cProfile.Profile()
+def work():
+    pass
+print("ready", flush=True)
+calls = 0
+profile.enable()
+while len(sys.seen) < 10:
+    work()
+    calls += 1
+profile.disable()
+rows = {row.code.co_name: row.callcount for row in profile.getstats()
+        if hasattr(row.code, "co_name")}
+print("calls", rows["work"] == calls)
+"""
+    with program(python, BEGIN + code) as started:
+        results = inject(started.pid, SCRIPT, count=10)
+        assert {result["outcome"] for result in results} == {"ran"}
+        assert started.end() == "calls True\n"
+
+
+def test_two_at_once(python):
+    """Each script runs, or is refused while the other's request waits."""
+    script = "import sys; sys.seen.append(1)"
+    with program(python, BEGIN + BUSY_THREADS + END) as started:
+        drivers = [
+            subprocess.Popen(
+                [DRIVER, "run", str(started.pid), "30", script, "20"],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        texts = [driver.communicate()[0] for driver in drivers]
+        lines = [line for text in texts for line in text.splitlines()]
+        ran = [line for line in lines if '"outcome": "ran"' in line]
+        others = [line for line in lines if line not in ran]
+        assert len(ran) >= 20
+        assert all("cannot be attached: " in line for line in others), others
+        assert left_files(started.pid) == []
+        assert ended(started.end())[0] == str([1] * len(ran))
+
+
 def test_a_process_that_ends_meanwhile(python):
     with program(python, BEGIN + BLOCKED) as started:
         wait_until_asleep(started.pid)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -93,6 +94,17 @@ def test_a_process_that_does_not_exist():
     assert refusal(0).startswith("There is no process 0.")
 
 
+def test_a_thread_is_not_a_process():
+    code = "import sys, threading\nthreading.Thread(target=sys.stdin.read).start()\n"
+    code += "print('ready', flush=True)"
+    with program(python_of("3.13"), code) as started:
+        threads = {int(tid) for tid in os.listdir(f"/proc/{started.pid}/task")}
+        (thread,) = threads - {started.pid}
+        assert refusal(thread) == (
+            f"There is no process {thread}: that is a thread of process {started.pid}."
+        )
+
+
 def test_a_process_that_has_ended():
     process = subprocess.Popen(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -125,6 +137,66 @@ def test_a_part_of_the_kernel():
     assert refusal(2).startswith(
         "Process 2 is not a Python: it is a part of the kernel."
     )
+
+
+def control_of(folder, pid):
+    (folder / "cunei").mkdir(mode=0o700, exist_ok=True)
+    return folder / "cunei" / f"{pid}.control"
+
+
+def test_an_armed_process_is_recognised_by_its_socket(tmp_path):
+    runtime = tmp_path.resolve()
+    with program(python_of("3.13"), WAITING, XDG_RUNTIME_DIR=str(runtime)) as started:
+        path = control_of(runtime, started.pid)
+        facts = look(started.pid)
+        assert (facts["armed"], facts["control"]) == (False, str(path))
+        with socket.socket(socket.AF_UNIX) as control:
+            control.bind(str(path))
+            assert look(started.pid)["armed"]
+
+
+def test_another_file_or_a_link_in_its_place_is_not_a_socket(tmp_path):
+    runtime = tmp_path.resolve()
+    with program(python_of("3.13"), WAITING, XDG_RUNTIME_DIR=str(runtime)) as started:
+        path = control_of(runtime, started.pid)
+        path.write_text("")
+        assert not look(started.pid)["armed"]
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as control:
+            control.bind(str(runtime / "other"))
+            path.symlink_to(runtime / "other")
+            assert not look(started.pid)["armed"]
+
+
+MAPPING = """
+import mmap, sys
+def keep(path):
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+kept = [keep(path) for path in sys.argv[1:]]
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "probe", "recording"),
+    [
+        ([], False, False),
+        (["cunei/_probe.cpython-313.so"], True, False),
+        (["cunei/_probe.cpython-313.so", "trace/host-1-0/.live"], True, True),
+        (["trace/host-1-0/.live"], False, False),
+        (["cunei/_probe_of_another.so", "live"], False, False),
+    ],
+)
+def test_what_cunei_has_mapped_is_recognised(tmp_path, names, probe, recording):
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 4096)
+    with program(python_of("3.13"), MAPPING, arguments=paths) as started:
+        facts = look(started.pid)
+    assert (facts["probe"], facts["recording"]) == (probe, recording)
 
 
 STATIC = """\

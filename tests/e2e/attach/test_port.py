@@ -5,6 +5,7 @@ import contextlib
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from attaching import (
@@ -56,13 +57,13 @@ def await_recording(controller):
 
 @pytest.mark.core
 def test_a_suspended_program_is_recorded_from_its_first_line(cunei, port):
-    with waiting(cunei, port) as controller:
-        with started(cunei, f"{port},suspend") as program:
-            await_recording(controller)
-            program.do("work(12)")
-            interrupt(controller)
-            program.do("work(80)")
-            code, _, err = program.end()
+    place = f"{port},suspend"
+    with waiting(cunei, port) as controller, started(cunei, place) as program:
+        await_recording(controller)
+        program.do("work(12)")
+        interrupt(controller)
+        program.do("work(80)")
+        code, _, err = program.end()
 
     assert (code, err) == (0, "")
     assert calls(cunei, "leaf") == 12
@@ -100,8 +101,8 @@ def test_a_suspended_program_waits_for_its_controller(cunei, port):
 def has_our_threads(pid):
     names = []
     for task in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/comm") as file:
-            names.append(file.read())
+        with contextlib.suppress(OSError):
+            names.append(Path(f"/proc/{pid}/task/{task}/comm").read_text())
     return names.count("cunei\n") == 2
 
 
@@ -117,11 +118,11 @@ def test_a_suspended_program_can_be_interrupted(cunei, port):
 
 @pytest.mark.core
 def test_a_controller_that_leaves_releases_the_program(cunei, port):
-    with waiting(cunei, port) as controller:
-        with started(cunei, f"{port},suspend") as program:
-            await_recording(controller)
-            controller.kill()
-            program.do("work(1)")
+    place = f"{port},suspend"
+    with waiting(cunei, port) as controller, started(cunei, place) as program:
+        await_recording(controller)
+        controller.kill()
+        program.do("work(1)")
 
 
 @pytest.mark.parametrize("value", ["relative/path", "relative,suspend", ",suspend"])
@@ -222,3 +223,22 @@ def test_a_program_of_a_port_can_be_attached_by_its_pid_as_well(cunei, port):
         state = status(program, cunei)
 
     assert state["armed_by"] == "CUNEI_PORT"
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("unshare"),
+    reason="only root makes a pid namespace, by unshare",
+)
+def test_a_program_of_a_container_beside_this_one_is_named_as_such(cunei, port):
+    apart = ["unshare", "--pid", "--fork", "--kill-child"]
+    variables = environment(cunei)
+    command = [*apart, cunei.executable, "attach", "--port", port]
+    script = cunei.write("app.py", SERVE)
+    with running(command, variables, cwd=cunei.folder) as controller:
+        assert "waiting for a program" in controller.stderr.readline()
+        program = [*apart, cunei.python, script]
+        with running(program, {**variables, "CUNEI_PORT": port}):
+            _, err = controller.communicate(timeout=DEADLINE_S)
+
+    assert controller.returncode == 1
+    assert "it is in another pid namespace; use one for both" in err

@@ -81,10 +81,10 @@ NAMES = "cunei-" + "[0-9a-f]" * 16 + ".py"
 class Program:
     """A Python program that has printed "ready"."""
 
-    def __init__(self, python, code, *options, before=(), **variables):
+    def __init__(self, python, code, *options, before=(), arguments=(), **variables):
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [*before, python, "-X", "dev", *options, "-c", code],
+            [*before, python, "-X", "dev", *options, "-c", code, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,

@@ -79,8 +79,12 @@ static void an_empty_queue_is_read(void **state)
 
     assert_int_equal(cunei_pending_queue_count(&python.queue), 0);
     assert_false(cunei_pending_queue_is_locked(&python.queue));
+    assert_false(cunei_pending_queue_is_busy(&python.queue));
     python.lock = 0;
     assert_true(cunei_pending_queue_is_locked(&python.queue));
+    put(INTERPRETER + 400, 1, 4);
+    assert_int_equal(cunei_pending_queue_read(&python.queue, &python.target), 0);
+    assert_true(cunei_pending_queue_is_busy(&python.queue));
 }
 
 static void what_is_not_as_it_must_be_is_refused(void **state)
