@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What recordings add up to at one moment: a copy of one or several analyses that does
- * not change while these go on.  Items are in the order of their numbers in a struct
+ * not change while these continue.  Items are in the order of their numbers in a struct
  * cunei_top_known, so that two sums can be subtracted (top/sums/rates.h).  Tasks, of
  * which there is no end, are in the order of their own numbers.
  *

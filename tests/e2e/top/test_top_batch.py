@@ -101,7 +101,7 @@ def test_a_program_that_ends_at_once_is_shown_as_a_whole(cunei):
 
     (row,) = (row for row in sample["functions"] if row["qualname"] == "g")
     assert row["calls"] == 1000 and row["calls_per_s"] > 1000
-    assert "since the begin" in table.splitlines()[0]
+    assert "since the start" in table.splitlines()[0]
     (cells,) = (line.split() for line in table.splitlines() if line.endswith(" g"))
     assert cells[:2] == ["1", "000"] and cells[2] not in ("0", "0.00")
 

@@ -51,7 +51,7 @@ def keep(tmp_path, program, *options):
 
 @pytest.fixture
 def busy(tmp_path):
-    """A recording that goes on until the test has ended."""
+    """A recording that continues until the test has ended."""
     program = write_program(tmp_path, BUSY)
     stop = tmp_path / "stop"
     options = ["--keep", "30s,8M"]

@@ -381,7 +381,7 @@ REFUSED = {
         "need --trigger, for example --trigger crash",
     ),
     "unknown": (["--keep", "1M", "--trigger", "crahs"], "there is no trigger 'crahs'"),
-    "no time": (["--keep", "1M", "--trigger", "slow:f>x"], "needs a time behind"),
+    "no time": (["--keep", "1M", "--trigger", "slow:f>x"], "needs a time after"),
     "no pattern": (["--keep", "1M", "--trigger", "mark:"], "not of the form mark:NAME"),
     "no calls": (
         ["--keep", "1M", "--trigger", "slow:f>1s", "--instrumenter", "none"],
