@@ -320,6 +320,49 @@ generator.close()
         assert stack[:2] == ["<module>", "inner"], stack
 
 
+def test_packets_that_begin_while_a_chain_is_suspended(cunei):
+    """A coroutine that awaits another one is part of the stack when it is suspended."""
+    process = record(
+        cunei,
+        """\
+import types
+
+@types.coroutine
+def pause():
+    yield
+
+async def inner():
+    await pause()
+
+async def outer():
+    await inner()
+
+def steps():
+    yield from range(2)
+
+def delegate():
+    yield from steps()
+
+def leaf():
+    pass
+
+def run():
+    for number in range(60_000):
+        coroutine = outer()
+        coroutine.send(None)
+        coroutine.close()
+        for _ in delegate():
+            pass
+        if number % 7 == 0:
+            leaf()  # so that packets begin at every event of these
+run()
+""",
+    )
+
+    (packets,) = process.threads().values()
+    assert len(packets) > 30
+
+
 def test_time_suspended_is_distinguished_from_time_running(cunei):
     cunei.write(
         "app.py",
