@@ -26,11 +26,13 @@ struct longest {
     uint32_t function;
 };
 
-/* Whether the table is that of functions that work, by self time. */
+/* Whether the table is that of functions that work, by self time, and the tree has all
+ * calls: of functions that a budget sampled it has the samples. */
 static bool is_possible(const struct cunei_report *report)
 {
-    return report->is_folded && !report->is_own && report->project.tree &&
-           !report->options->idle && report->options->sort == 0;
+    return report->analysis->estimated_calls == 0 && report->is_folded &&
+           !report->is_own && report->project.tree && !report->options->idle &&
+           report->options->sort == 0;
 }
 
 /* Whether the function is in one of the first rows. */
