@@ -162,9 +162,11 @@ static int note_open(const struct cunei_report *report)
 
     for (size_t i = 0; rc == 0 && i < analysis->thread_count; i++) {
         const struct cunei_analysis_thread *thread = &analysis->threads[i];
+        const struct cunei_trace_process *process =
+            analysis->processes[thread->process].process;
         /* os._exit leaves functions open, as the program intends. */
-        if (thread->open_depth == 0 ||
-            analysis->processes[thread->process].process->description.left)
+        if (thread->open_depth == 0 || process->description.left ||
+            (report->is_brief && process->state == CUNEI_TRACE_ENDED))
             continue;
         if (count++ < THREADS_MAX) {
             rc = note_open_thread(report, thread, shown == 0);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/own_time.h"
 #include "report/note.h"
@@ -25,11 +26,13 @@ struct longest {
     uint32_t function;
 };
 
-/* Whether the table is that of functions that work, by self time. */
+/* Whether the table is that of functions that work, by self time, and the tree has all
+ * calls: of functions that a budget sampled it has the samples. */
 static bool is_possible(const struct cunei_report *report)
 {
-    return report->is_folded && !report->is_own && report->project.tree &&
-           !report->options->idle && report->options->sort == 0;
+    return report->analysis->estimated_calls == 0 && report->is_folded &&
+           !report->is_own && report->project.tree && !report->options->idle &&
+           report->options->sort == 0;
 }
 
 /* Whether the function is in one of the first rows. */
@@ -42,29 +45,32 @@ static bool is_seen(const struct cunei_ranking *rows, uint32_t function)
     return false;
 }
 
+/* Keep the longest, in order; the first of equals comes first. */
+static void add(struct longest longest[NAMES_MAX], unsigned *count, struct longest one)
+{
+    unsigned at = *count;
+
+    while (at > 0 && longest[at - 1].time_ns < one.time_ns)
+        at--;
+    if (at == NAMES_MAX)
+        return;
+    if (*count < NAMES_MAX)
+        (*count)++;
+    memmove(&longest[at + 1], &longest[at], (*count - at - 1) * sizeof(one));
+    longest[at] = one;
+}
+
 static unsigned find_longest(const struct cunei_report *report, const uint64_t *times,
                              struct longest longest[NAMES_MAX])
 {
+    uint64_t least_ns = report->waiting.base_ns / LEAST_PART;
     unsigned count = 0;
 
     for (uint32_t i = 0; i < report->analysis->functions.count; i++) {
-        struct longest each = {times[i + 1], i};
-        if (each.time_ns == 0 || !cunei_report_shows(report, i))
-            continue;
-        for (unsigned k = 0; k < NAMES_MAX; k++) {
-            if (k < count && longest[k].time_ns >= each.time_ns)
-                continue;
-            struct longest before = longest[k];
-            longest[k] = each;
-            if (k >= count) {
-                count++;
-                break;
-            }
-            each = before;
-        }
+        if (times[i + 1] > 0 && cunei_report_shows(report, i))
+            add(longest, &count, (struct longest){times[i + 1], i});
     }
-    while (count > 1 &&
-           longest[count - 1].time_ns < report->waiting.base_ns / LEAST_PART)
+    while (count > 1 && longest[count - 1].time_ns < least_ns)
         count--;
     return count;
 }

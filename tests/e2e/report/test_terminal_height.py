@@ -55,7 +55,10 @@ def test_a_low_terminal_has_8_rows(app):
 
 
 RAISES = """
-import gc
+import gc, threading
+gate = threading.Lock()
+gate.acquire()
+threading.Thread(target=gate.__enter__, daemon=True).start()
 for i in range(3):
     gc.collect()
     try:
@@ -76,7 +79,8 @@ def test_a_low_terminal_has_fewer_notes(cunei, rows, has_notes):
     lines = shown(cunei, "run", "app.py", rows=rows)
 
     labels = {line.split(" ")[0] for line in lines}
-    assert labels & {"raised", "gc"} == ({"raised", "gc"} if has_notes else set())
+    some = {"raised", "gc", "open"}
+    assert labels & some == (some if has_notes else set())
 
 
 def test_a_limit_that_was_asked_for_holds(app):
