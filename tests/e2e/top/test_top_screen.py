@@ -471,9 +471,7 @@ if pid:
 def test_a_snapshot_has_all_processes_of_each_recording(cunei, gate):
     cunei.write("fork.py", FORKING)
     words = ["record", "-q", "-o"]
-    recordings = [
-        cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")
-    ]
+    recordings = [cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")]
     wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
     # The folder of one process, and all of another recording.
     folder = next((cunei.folder / "one").iterdir())
