@@ -186,7 +186,9 @@ int cunei_report_print_title(const struct cunei_report *report)
     put(&title, &safe, CUNEI_INK_HEAD);
     cunei_buffer_clear(&text);
     put_state(&title, analysis, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
-    put_state(&title, analysis, CUNEI_TRACE_SNAPSHOT, "snapshot", CUNEI_INK_WARM);
+    put_state(&title, analysis, CUNEI_TRACE_SNAPSHOT,
+              analysis->process_count > 1 ? "running at the snapshot" : "snapshot",
+              CUNEI_INK_WARM);
     put_state(&title, analysis, CUNEI_TRACE_KILLED, "killed", CUNEI_INK_BAD);
     put_state(&title, analysis, CUNEI_TRACE_TERMINATED, "terminated", CUNEI_INK_DIM);
     if (analysis->damage_count > 0)

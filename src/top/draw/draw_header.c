@@ -163,7 +163,8 @@ static void draw_spark(const struct cunei_top_history *history, struct line *lin
         width = SPARK_MAX;
     if (width > (int)history->point_count)
         width = (int)history->point_count;
-    if (width < (history->point_count < SPARK_MIN ? 1 : SPARK_MIN))
+    /* One bar would always be the highest. */
+    if (width < (history->point_count < SPARK_MIN ? 2 : SPARK_MIN))
         return;
     for (int i = 0; i < width; i++) {
         float events = history->events[cunei_top_history_slot(history, (uint32_t)i)];

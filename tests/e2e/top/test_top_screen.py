@@ -472,20 +472,21 @@ def test_a_snapshot_has_all_processes_of_each_recording(cunei, gate):
     cunei.write("fork.py", FORKING)
     words = ["record", "-q", "-o"]
     recordings = [cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")]
-    wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
-    # The folder of one process, and all of another recording.
-    folder = next((cunei.folder / "one").iterdir())
-
-    with top(cunei, folder, "two", columns=160) as terminal:
-        terminal.wait("and 2 more").type("s")
-        terminal.wait(lambda: "2 snapshots" in terminal.lines[-1])
-        assert len(list(cunei.folder.glob("snapshot-*/*/metadata"))) == 4
-        terminal.type("e").wait(lambda: "2 pages" in terminal.lines[-1])
-        assert len(list(cunei.folder.glob("top-*.html"))) == 2
-        terminal.type("q")
-        assert terminal.end() == 0
-    for _ in range(4):
-        open_gate(gate)
+    try:
+        wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
+        # The folder of one process, and all of another recording.
+        folder = next((cunei.folder / "one").iterdir())
+        with top(cunei, folder, "two", columns=160) as terminal:
+            terminal.wait("and 2 more").type("s")
+            terminal.wait(lambda: "2 snapshots" in terminal.lines[-1])
+            assert len(list(cunei.folder.glob("snapshot-*/*/metadata"))) == 4
+            terminal.type("e").wait(lambda: "2 pages" in terminal.lines[-1])
+            assert len(list(cunei.folder.glob("top-*.html"))) == 2
+            terminal.type("q")
+            assert terminal.end() == 0
+    finally:
+        for _ in range(4):
+            open_gate(gate)
     assert [recording.wait(30) for recording in recordings] == [0, 0]
 
 

@@ -215,6 +215,30 @@ def test_a_snapshot_is_a_trace_of_its_own(busy, tmp_path):
     assert [path.name for path in (tmp_path / "first").glob("*/.*")] == [".process"]
 
 
+FORKED = """
+import os, sys, time
+pid = os.fork()
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+if pid:
+    os.waitpid(pid, 0)
+"""
+
+
+def test_the_title_of_a_snapshot_counts_its_processes(tmp_path):
+    program, stop = write_program(tmp_path, FORKED), tmp_path / "stop"
+    recording = Recording(tmp_path / "trace", program, stop)
+    try:
+        wait_for(lambda: len(list(recording.directory.glob("*/metadata"))) == 2)
+        cunei("snapshot", recording.directory, "-o", tmp_path / "now")
+    finally:
+        stop.touch()
+        recording.wait()
+
+    title = cunei("report", tmp_path / "now").stdout.splitlines()[0]
+    assert "1 more process · 2 running at the snapshot" in title
+
+
 @needs_babeltrace
 def test_the_last_part_of_a_recording_to_files_can_be_copied(tmp_path):
     program = write_program(tmp_path, BUSY)
@@ -268,6 +292,7 @@ BAD = [
     (["snapshot", "x", "--after", "soon"], "--after needs"),
     (["list", "x"], "unexpected argument 'x'"),
     (["record", "--keep", "30", "x.py"], "--keep needs a time, a size"),
+    (["record", "--keep", "1000G", "x.py"], "a size from 1M to 64G"),
     (["record", "--keep", "1M", "--max-size", "1M", "x.py"], "cannot be used with"),
 ]
 
@@ -430,6 +455,7 @@ def test_a_program_makes_snapshots_of_itself_without_children(tmp_path):
         ("30", ValueError),
         ("1M,2M", ValueError),
         ("memory", ValueError),
+        ("65G", ValueError),
         (30, TypeError),
     ],
 )
