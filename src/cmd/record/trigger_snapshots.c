@@ -23,7 +23,7 @@
 #define PRIVATE_MODE 0700
 
 /* Of a sentence; the snapshot has all. */
-#define CAUSES_SHOWN 4u
+#define CAUSES_SHOWN 8u
 
 void cunei_trigger_snapshots_fired(void *context,
                                    const struct cunei_trigger_firing *firing)
