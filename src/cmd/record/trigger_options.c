@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/common/message.h"
@@ -87,6 +91,28 @@ int cunei_trigger_options_check_instrumenter(
                                    is_of_calls ? "calls" : "exceptions");
     }
     return CUNEI_OPTIONS_CONTINUE;
+}
+
+int cunei_trigger_options_prepare(const struct cunei_trigger_options *options)
+{
+    const char *path = options->directory;
+    struct stat status;
+
+    if (!path)
+        return EXIT_SUCCESS;
+    int rc = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+    if (rc == 0 && stat(path, &status) < 0)
+        rc = -errno;
+    if (rc == 0 && !S_ISDIR(status.st_mode))
+        rc = -ENOTDIR;
+    if (rc == 0 && access(path, W_OK | X_OK) < 0)
+        rc = -errno;
+    if (rc == 0)
+        return EXIT_SUCCESS;
+    return cunei_cmd_fail(0,
+                          "cannot make snapshots in '%s': %s; choose another directory "
+                          "with --snapshot-dir",
+                          path, strerror(-rc));
 }
 
 void cunei_trigger_options_fini(struct cunei_trigger_options *options)

@@ -35,6 +35,10 @@ int cunei_trigger_options_check(struct cunei_trigger_options *options);
 /* Whether the hook records what they look at; returns as above. */
 int cunei_trigger_options_check_instrumenter(
     const struct cunei_trigger_options *options, enum cunei_instrumenter instrumenter);
+
+/* Make the directory of the snapshots, before anything is started: 0, or the exit
+ * status after a message. */
+int cunei_trigger_options_prepare(const struct cunei_trigger_options *options);
 void cunei_trigger_options_fini(struct cunei_trigger_options *options);
 
 #endif
