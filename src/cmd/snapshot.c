@@ -57,8 +57,8 @@ static int make_directory(struct destination *to, const struct values *values,
         to->shown = strdup(values->directory);
     } else {
         cunei_buffer_format(&name, "%s-snapshot", slash ? slash + 1 : "cunei");
-        to->path =
-            cunei_trace_directory_make_new(name.data, &to->shown, &to->id, &reason);
+        to->path = cunei_trace_directory_make_new(name.data, "-o", &to->shown, &to->id,
+                                                  &reason);
     }
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     free(real);

@@ -168,6 +168,8 @@ static int run_watch(int argc, char **argv)
         trace = cunei_recording_target_find(argv[1]);
         status = trace ? check_running(trace) : EXIT_FAILURE;
         if (status == EXIT_SUCCESS)
+            status = cunei_trigger_options_prepare(&values.triggers);
+        if (status == EXIT_SUCCESS)
             status = watch_trace(&values, trace);
     }
     free(trace);

@@ -33,6 +33,7 @@ struct cunei_trigger_watch {
     uint64_t since_ns;                      /* what was before does not fire … */
     char **past; /* … nor the ends of processes in these folders; owned */
     size_t past_count;
+    bool has_events; /* a trigger looks at events; otherwise none is walked */
     bool has_lag, has_ends;
     unsigned polls; /* since the last end of a process */
 };
@@ -50,8 +51,10 @@ int cunei_trigger_watch_open(struct cunei_trigger_watch **watch, const char *pat
     opened->triggers = triggers;
     opened->listener = *listener;
     for (size_t i = 0; i < triggers->count; i++) {
-        opened->has_lag |= triggers->items[i].kind->busy != NULL;
-        opened->has_ends |= triggers->items[i].kind->end != NULL;
+        const struct cunei_trigger_kind *kind = triggers->items[i].kind;
+        opened->has_events |= kind->event || kind->call || kind->busy;
+        opened->has_lag |= kind->busy != NULL;
+        opened->has_ends |= kind->end != NULL;
     }
     int rc = cunei_trace_follow_open(&opened->trace, path, NULL, error);
     if (rc < 0) {
@@ -190,7 +193,7 @@ static int read_part(void *context, const struct cunei_trace_part *part)
     const struct cunei_trace_process *process =
         &cunei_trace_follow_trace(watch->trace)->processes[part->process];
 
-    if (part->head->stream_class != CUNEI_STREAM_EVENTS)
+    if (part->head->stream_class != CUNEI_STREAM_EVENTS || !watch->has_events)
         return 0;
     struct cunei_watch_thread *thread =
         find_thread(watch, part->process, (size_t)(part->stream - process->streams));

@@ -404,7 +404,7 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
     return absolute;
 }
 
-char *cunei_trace_directory_make_new(const char *name, char **made,
+char *cunei_trace_directory_make_new(const char *name, const char *option, char **made,
                                      struct cunei_file_id *id,
                                      struct cunei_buffer *reason)
 {
@@ -422,8 +422,8 @@ char *cunei_trace_directory_make_new(const char *name, char **made,
     if (!absolute) {
         cunei_buffer_format(reason,
                             "cannot create the directory '%s': %s; choose another with "
-                            "-o",
-                            name, strerror(error ? error : errno));
+                            "%s",
+                            name, strerror(error ? error : errno), option);
         free(path);
     } else
         *made = path;

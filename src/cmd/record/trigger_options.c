@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/common/message.h"
@@ -102,10 +106,32 @@ int cunei_trigger_options_check_recording(struct cunei_trigger_options *options,
         return cunei_cmd_usage("--snapshot-dir and the limits of snapshots need "
                                "--trigger, for example --trigger crash");
     if (options->texts.count > 0 && !recording->keep)
-        return cunei_cmd_usage("--trigger needs --keep: a snapshot is of the last part "
+        return cunei_cmd_usage("--trigger needs --keep: a snapshot has the last part "
                                "of a recording; use --keep 30s, for example");
     return cunei_trigger_options_check_instrumenter(
         options, cunei_record_options_instrumenter(recording));
+}
+
+int cunei_trigger_options_prepare(const struct cunei_trigger_options *options)
+{
+    const char *path = options->directory;
+    struct stat status;
+
+    if (!path)
+        return EXIT_SUCCESS;
+    int rc = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+    if (rc == 0 && stat(path, &status) < 0)
+        rc = -errno;
+    if (rc == 0 && !S_ISDIR(status.st_mode))
+        rc = -ENOTDIR;
+    if (rc == 0 && access(path, W_OK | X_OK) < 0)
+        rc = -errno;
+    if (rc == 0)
+        return EXIT_SUCCESS;
+    return cunei_cmd_fail(0,
+                          "cannot make snapshots in '%s': %s; choose another directory "
+                          "with --snapshot-dir",
+                          path, strerror(-rc));
 }
 
 void cunei_trigger_options_fini(struct cunei_trigger_options *options)
