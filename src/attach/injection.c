@@ -36,12 +36,12 @@ static int fail_version(const struct cunei_target *target,
 
     return cunei_attach_fail(
         error, -ENOTSUP,
-        "Process %d cannot be attached: it runs Python 3.%u, and %s. %s the program "
-        "with 'cunei arm'.",
+        "process %d cannot be attached: it runs Python 3.%u, and %s; %s the program "
+        "with 'cunei arm'",
         (int)target->process.pid, target->python.minor,
         is_old ? "only 3.12 and newer can be attached while they run"
                : "this cunei knows only up to 3.15",
-        is_old ? "Start" : "Update cunei, or start");
+        is_old ? "start" : "update cunei, or start");
 }
 
 static int check_build(const struct cunei_target *target,
@@ -56,8 +56,8 @@ static int check_build(const struct cunei_target *target,
     if (!why)
         return 0;
     return cunei_attach_fail(error, -ENOTSUP,
-                             "Process %d cannot be attached: %s. Run the program with "
-                             "another Python.",
+                             "process %d cannot be attached: %s; run the program with "
+                             "another Python",
                              (int)target->process.pid, why);
 }
 
@@ -84,14 +84,14 @@ static int check_tracer(const struct cunei_target *target,
     struct cunei_process_facts now;
 
     if (find_tracer(target, &now) < 0 || now.start != target->process.start)
-        return cunei_attach_fail(error, -ESRCH, "Process %d has ended in the meantime.",
+        return cunei_attach_fail(error, -ESRCH, "process %d has ended in the meantime",
                                  (int)target->process.pid);
     if (now.tracer == 0)
         return 0;
     return cunei_attach_fail(
         error, -EBUSY,
-        "Process %d cannot be attached: process %d traces it, such as gdb or strace. "
-        "End that first.",
+        "process %d cannot be attached: process %d traces it, such as gdb or strace; "
+        "end that first",
         (int)target->process.pid, (int)now.tracer);
 }
 
@@ -155,7 +155,7 @@ int cunei_injection_has_run(struct cunei_injection *injection,
     }
     if (!cunei_process_facts_is_alive(&target->process))
         return cunei_attach_fail(error, -ESRCH,
-                                 "Process %d ended before it was attached.",
+                                 "process %d ended before it was attached",
                                  (int)target->process.pid);
     if (marks.state == CUNEI_SCRIPT_WAITING && injection->way->remind)
         injection->way->remind(injection);

@@ -34,11 +34,11 @@ static int fail(const struct cunei_target *target, int rc,
     const char *why =
         rc == -ESHUTDOWN ? "its Python is ending"
         : rc == -EAGAIN
-            ? "its Python is still starting, or its queue of pending calls is full. "
-              "Try again"
-        : rc == -EBADMSG ? "the layout of its Python is not the one that cunei knows. "
-                           "Start the program with 'cunei arm'"
-        : rc == -EBUSY   ? "another request or pending call is being served in it. Try "
+            ? "its Python is still starting, or its queue of pending calls is full; "
+              "try again"
+        : rc == -EBADMSG ? "the layout of its Python is not the one that cunei knows; "
+                           "start the program with 'cunei arm'"
+        : rc == -EBUSY   ? "another request or pending call is being served in it; try "
                            "again"
         : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
         : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
@@ -46,7 +46,7 @@ static int fail(const struct cunei_target *target, int rc,
 
     if (!why)
         return cunei_permission_fail(&target->process, rc, error);
-    return cunei_attach_fail(error, rc, "Process %d cannot be attached: %s.",
+    return cunei_attach_fail(error, rc, "process %d cannot be attached: %s",
                              (int)target->process.pid, why);
 }
 
@@ -58,14 +58,14 @@ static int check(const struct cunei_target *target, struct cunei_attach_error *e
     if (python->is_free_threaded)
         return cunei_attach_fail(
             error, -ENOTSUP,
-            "Process %d cannot be attached: it runs a free-threaded Python 3.%u, which "
-            "can be attached only from 3.14 on. Start the program with 'cunei arm'.",
+            "process %d cannot be attached: it runs a free-threaded Python 3.%u, which "
+            "can be attached only from 3.14 on; start the program with 'cunei arm'",
             (int)target->process.pid, python->minor);
     if (!cunei_pending_queue_is_known(target))
         return cunei_attach_fail(
             error, -ENOTSUP,
-            "Process %d cannot be attached: this cunei does not know the layout of its "
-            "Python 3.%u.%d. Update cunei, or start the program with 'cunei arm'.",
+            "process %d cannot be attached: this cunei does not know the layout of its "
+            "Python 3.%u.%d; update cunei, or start the program with 'cunei arm'",
             (int)target->process.pid, python->minor, python->patch);
     int rc = cunei_pending_queue_read(&queue, target);
     if (rc == 0 && !has_function(target))

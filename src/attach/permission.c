@@ -51,13 +51,13 @@ static int fail_for_user(const struct cunei_process_facts *process, int rc,
     if (getuid() == 0)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be examined: this root has no CAP_SYS_PTRACE over it. "
-            "Run cunei outside of the container, or with the capability SYS_PTRACE.",
+            "process %d cannot be examined: this root has no CAP_SYS_PTRACE over it; "
+            "run cunei outside of the container, or with the capability SYS_PTRACE",
             (int)process->pid);
     return cunei_attach_fail(
         error, rc,
-        "Process %d belongs to user %u, and you are user %u. Run cunei as that user or "
-        "as root.",
+        "process %d belongs to user %u, and you are user %u; run cunei as that user or "
+        "as root",
         (int)process->pid, (unsigned)process->uid, (unsigned)getuid());
 }
 
@@ -67,15 +67,15 @@ static int fail_for_scope(const struct cunei_process_facts *process, int scope, 
     if (scope == 3)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: this machine forbids it to everyone "
-            "(kernel.yama.ptrace_scope is 3, until it restarts). Start the program "
-            "with 'cunei arm' or 'cunei record'.",
+            "process %d cannot be attached: this machine forbids it to everyone "
+            "(kernel.yama.ptrace_scope is 3, until it restarts); start the program "
+            "with 'cunei arm' or 'cunei record'",
             (int)process->pid);
     return cunei_attach_fail(
         error, rc,
-        "Process %d cannot be attached: this machine allows it only to root "
-        "(kernel.yama.ptrace_scope is %d). Run cunei as root, or start the program "
-        "with 'cunei arm'.",
+        "process %d cannot be attached: this machine allows it only to root "
+        "(kernel.yama.ptrace_scope is %d); run cunei as root, or start the program "
+        "with 'cunei arm'",
         (int)process->pid, scope);
 }
 
@@ -85,10 +85,10 @@ int cunei_permission_fail(const struct cunei_process_facts *process, int rc,
     int scope = ptrace_scope();
 
     if (!cunei_process_facts_is_alive(process))
-        return cunei_attach_fail(error, -ESRCH, "Process %d has ended in the meantime.",
+        return cunei_attach_fail(error, -ESRCH, "process %d has ended in the meantime",
                                  (int)process->pid);
     if (rc != -EPERM && rc != -EACCES)
-        return cunei_attach_fail(error, rc, "Process %d cannot be examined: %s.",
+        return cunei_attach_fail(error, rc, "process %d cannot be examined: %s",
                                  (int)process->pid, strerror(-rc));
     if (is_of_other_user(process))
         return fail_for_user(process, rc, error);
@@ -97,14 +97,14 @@ int cunei_permission_fail(const struct cunei_process_facts *process, int rc,
     if (is_not_dumpable(process))
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: it is protected (not dumpable, because it "
-            "changed its user or asked for it). Run cunei as root.",
+            "process %d cannot be attached: it is protected (not dumpable, because it "
+            "changed its user or asked for it); run cunei as root",
             (int)process->pid);
     return cunei_attach_fail(
         error, rc,
-        "Process %d cannot be attached: a security module or the sandbox of this "
-        "container forbids ptrace. Allow the capability SYS_PTRACE, or start the "
-        "program with 'cunei arm'.",
+        "process %d cannot be attached: a security module or the sandbox of this "
+        "container forbids ptrace; allow the capability SYS_PTRACE, or start the "
+        "program with 'cunei arm'",
         (int)process->pid);
 }
 

@@ -157,13 +157,13 @@ static int open_candidate(struct candidate *candidate, struct cunei_attach_error
     if (candidate->fd == -ESTALE || candidate->fd == -ENOENT)
         return cunei_attach_fail(
             error, candidate->fd,
-            "Process %d cannot be examined: its file '%s' has been replaced since it "
-            "started. Restart the process, or try as root.",
+            "process %d cannot be examined: its file '%s' has been replaced since it "
+            "started; restart the process, or try as root",
             (int)candidate->process->pid, candidate->path);
     if (candidate->fd < 0)
         return cunei_attach_fail(error, candidate->fd,
-                                 "Process %d cannot be examined: its file '%s' cannot "
-                                 "be read: %s. Try as root.",
+                                 "process %d cannot be examined: its file '%s' cannot "
+                                 "be read: %s; try as root",
                                  (int)candidate->process->pid, candidate->path,
                                  strerror(-candidate->fd));
     candidate->file = (struct cunei_elf_file){
@@ -288,12 +288,12 @@ static int fail_no_python(const struct cunei_process_facts *process,
 
     if (begins_with(name, strlen(name), "pypy"))
         return cunei_attach_fail(error, -ENOEXEC,
-                                 "Process %d runs PyPy; cunei works with CPython only.",
+                                 "process %d runs PyPy; cunei works with CPython only",
                                  (int)process->pid);
     return cunei_attach_fail(
         error, -ENOEXEC,
-        "Process %d is not a Python: its program '%s' contains no CPython. 'cunei "
-        "list' shows the Python processes.",
+        "process %d is not a Python: its program '%s' contains no CPython; 'cunei "
+        "list' shows the Python processes",
         (int)process->pid, executable);
 }
 
@@ -312,7 +312,7 @@ static int look_into(struct candidate *candidate, const char *executable,
         rc = rc < 0 ? rc : describe(candidate, &found);
         if (rc < 0)
             (void)cunei_attach_fail(
-                error, rc, "Process %d cannot be examined: '%s' cannot be read: %s.",
+                error, rc, "process %d cannot be examined: '%s' cannot be read: %s",
                 (int)candidate->process->pid, candidate->path, strerror(-rc));
     }
     close(candidate->fd);
@@ -334,7 +334,7 @@ int cunei_python_image_find(const struct cunei_process_facts *process,
     ssize_t length = readlink(link, executable, sizeof(executable) - 1);
     if (length < 0)
         return cunei_attach_fail(error, -errno,
-                                 "Process %d cannot be examined: %s. Try as root.",
+                                 "process %d cannot be examined: %s; try as root",
                                  (int)process->pid, strerror(errno));
     executable[length] = '\0';
     size_t tail = sizeof(deleted) - 1;

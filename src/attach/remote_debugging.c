@@ -26,16 +26,16 @@ static int fail_disabled(const struct cunei_target *target,
 {
     static const char *const why[] = {
         [CUNEI_REMOTE_DEBUGGING_VARIABLE] =
-            "it was started with PYTHON_DISABLE_REMOTE_DEBUG. Unset it",
+            "it was started with PYTHON_DISABLE_REMOTE_DEBUG; unset it",
         [CUNEI_REMOTE_DEBUGGING_OPTION] =
-            "it was started with -X disable-remote-debug. Leave that out",
+            "it was started with -X disable-remote-debug; leave that out",
         [CUNEI_REMOTE_DEBUGGING_BUILD] =
-            "its Python has no remote debugging. Use another Python",
+            "its Python has no remote debugging; use another Python",
     };
 
     return cunei_attach_fail(
         error, -EACCES,
-        "Process %d cannot be attached: %s, or start the program with 'cunei arm'.",
+        "process %d cannot be attached: %s, or start the program with 'cunei arm'",
         (int)target->process.pid, why[target->remote_debugging]);
 }
 
@@ -44,9 +44,9 @@ static int fail(const struct cunei_target *target, int rc,
 {
     const char *why =
         rc == -ESHUTDOWN ? "its Python is ending"
-        : rc == -EAGAIN  ? "its Python has not started yet. Try again"
+        : rc == -EAGAIN  ? "its Python has not started yet; try again"
         : rc == -EBADMSG
-            ? "its memory is not as its Python 3 should have it. Start the "
+            ? "its memory is not as its Python 3 should have it; start the "
               "program with 'cunei arm'"
         : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
         : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
@@ -54,7 +54,7 @@ static int fail(const struct cunei_target *target, int rc,
 
     if (!why)
         return cunei_permission_fail(&target->process, rc, error);
-    return cunei_attach_fail(error, rc, "Process %d cannot be attached: %s.",
+    return cunei_attach_fail(error, rc, "process %d cannot be attached: %s",
                              (int)target->process.pid, why);
 }
 
@@ -69,8 +69,8 @@ static int check(const struct cunei_target *target, struct cunei_attach_error *e
         python->offsets.version != python->version)
         return cunei_attach_fail(
             error, -ENOTSUP,
-            "Process %d cannot be attached: this cunei does not know the layout of its "
-            "Python 3.%u.%d. Update cunei, or start the program with 'cunei arm'.",
+            "process %d cannot be attached: this cunei does not know the layout of its "
+            "Python 3.%u.%d; update cunei, or start the program with 'cunei arm'",
             (int)target->process.pid, python->minor, python->patch);
     int rc = cunei_remote_interpreter_find(target, &interpreter);
     return rc < 0 ? fail(target, rc, error) : 0;
@@ -156,8 +156,8 @@ static int request(struct cunei_injection *injection, struct cunei_attach_error 
     if (rc == -EBUSY)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: the request of another tool waits in it. "
-            "Try again when that has been served.",
+            "process %d cannot be attached: the request of another tool waits in it; "
+            "try again when that has been served",
             (int)target->process.pid);
     return rc < 0 ? fail(target, rc, error) : 0;
 }
@@ -204,8 +204,8 @@ static int take_back(const struct cunei_injection *injection, uint64_t thread)
 }
 
 /*
- * A thread that has ended since then has no request, and reads nothing.  A list that was
- * made to go in a circle ends where there are more readers than were asked.
+ * A thread that has ended since then has no request, and reads nothing.  A list that
+ * was made to go in a circle ends where there are more readers than were asked.
  */
 static int take_back_all(void *context)
 {

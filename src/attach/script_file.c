@@ -211,8 +211,8 @@ int cunei_script_file_create(struct cunei_script_file *file,
     if (rc < 0)
         return cunei_attach_fail(
             error, rc,
-            "Process %d cannot be attached: no file for it can be made in its /tmp: "
-            "%s. Make it a folder that user %u can write to.",
+            "process %d cannot be attached: no file for it can be made in its /tmp: "
+            "%s; make it a folder that user %u can write to",
             (int)target->process.pid, strerror(tmp_rc ? -tmp_rc : -rc),
             (unsigned)target->process.file_uid);
     return 0;

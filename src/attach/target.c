@@ -25,28 +25,28 @@ static int read_process(pid_t pid, struct cunei_target *target,
     if (rc == -ESRCH)
         return cunei_attach_fail(
             error, rc,
-            "There is no process %d. 'cunei list' shows the Python "
-            "processes.",
+            "there is no process %d; 'cunei list' shows the Python "
+            "processes",
             (int)pid);
     if (rc < 0)
-        return cunei_attach_fail(error, rc, "Process %d cannot be examined: %s.",
+        return cunei_attach_fail(error, rc, "process %d cannot be examined: %s",
                                  (int)pid, strerror(-rc));
     if (process->process != pid)
         return cunei_attach_fail(error, -ESRCH,
-                                 "There is no process %d: that is a thread of process "
-                                 "%d.",
+                                 "there is no process %d: that is a thread of process "
+                                 "%d",
                                  (int)pid, (int)process->process);
     if (process->is_zombie)
         return cunei_attach_fail(
             error, -ESRCH,
-            "Process %d has ended; its parent has not taken notice "
-            "of it yet.",
+            "process %d has ended; its parent has not taken notice "
+            "of it yet",
             (int)pid);
     if (process->is_kernel_thread)
         return cunei_attach_fail(
             error, -ENOEXEC,
-            "Process %d is not a Python: it is a part of the kernel. "
-            "'cunei list' shows the Python processes.",
+            "process %d is not a Python: it is a part of the kernel; "
+            "'cunei list' shows the Python processes",
             (int)pid);
     return 0;
 }

@@ -2,8 +2,11 @@
 """Recording a program that runs, for a while."""
 
 import contextlib
+import fcntl
+import json
 import os
 import sys
+import termios
 import time
 
 import ctf
@@ -11,6 +14,7 @@ import pytest
 from attaching import (
     PROGRAM,
     SERVE,
+    Controller,
     Program,
     armed,
     attached,
@@ -23,7 +27,7 @@ from attaching import (
     status,
     succeed,
 )
-from proof import COUNT, DEADLINE_S, Counters, wait_for
+from proof import COUNT, DEADLINE_S, FREE_THREADED, Counters, wait_for
 
 # Three threads that call leaf all the time, below frames that are open already, and
 # one that sleeps.
@@ -230,12 +234,14 @@ def test_coverage_measures_what_it_measures_alone(cunei):
     assert measure(True) == measure(False) != [""]
 
 
+needs_gil = pytest.mark.skipif(FREE_THREADED, reason="there is no GIL to hold")
+
+
 @pytest.mark.core
+@needs_gil
 def test_a_program_in_c_code_that_holds_the_gil_is_not_attached_later(cunei):
     slow = "import ctypes; ctypes.PyDLL(None).usleep(1500000)"
 
-    if sys.version_info >= (3, 13) and not getattr(sys, "_is_gil_enabled", bool)():
-        pytest.skip("a free-threaded Python has no GIL to hold")
     with armed(cunei) as program:
         program.do("import ctypes; wait = ctypes.PyDLL(None).usleep")
         program.begin(f"say('in C'); {slow}; say('out of C')")
@@ -248,6 +254,34 @@ def test_a_program_in_c_code_that_holds_the_gil_is_not_attached_later(cunei):
     assert done.returncode == 1
     assert "has not answered for 0.2 s" in done.stderr
     assert not (cunei.folder / "trace").exists()
+
+
+@pytest.mark.core
+@needs_gil
+def test_a_request_whose_controller_has_gone_is_not_carried_out(cunei):
+    folder = cunei.folder / "trace"
+    folder.mkdir()
+    with armed(cunei) as program:
+        program.do("import ctypes; wait = ctypes.PyDLL(None).usleep")
+        program.begin("say('in C'); wait(700000)")
+        assert program.read() == "in C"
+        with Controller(program) as controller:
+            request = {"cunei": 1, "do": "start", "session": 1}
+            line = json.dumps({**request, "record": f"v=1 dir={folder}"})
+            controller.send(line.encode() + b"\n")
+            # The thread has read it, and waits for the GIL.
+            wait_for(lambda: is_read(controller.socket), program.process)
+        with Controller(program) as other:
+            answer = other.ask("status")
+
+    assert "directory" not in answer and "session" not in answer
+    assert list(folder.iterdir()) == []
+
+
+def is_read(end):
+    """Whether the other end has read all that was sent."""
+    waiting = fcntl.ioctl(end, termios.TIOCOUTQ, bytes(4))
+    return int.from_bytes(waiting, sys.byteorder) == 0
 
 
 @pytest.mark.core

@@ -242,12 +242,12 @@ def test_top_shows_a_quiet_process_again_and_again(cunei):
 
 @needs_injection
 def test_triggers_make_snapshots_of_an_attached_program(cunei):
-    words = ["--keep", "10s", "--trigger", "slow:work>0ns", "-o", "trace"]
+    words = ["--keep", "10s", "--trigger", "slow::work>0ns", "-o", "trace"]
     with running(cunei, PROGRAM) as process:
         done = cunei("attach", process.pid, *words, "--for", "2s")
         staying = cunei("attach", process.pid, *words, "--stay")
 
-    assert "cunei: snapshot in trace-snapshot: slow:work>0ns" in done.stderr
+    assert "cunei: snapshot in trace-snapshot: slow::work>0ns" in done.stderr
     assert functions(cunei, "trace-snapshot")["work"]["calls"] > 0
     assert staying.returncode == 2
     assert "cunei watch PID" in staying.stderr

@@ -344,7 +344,7 @@ def test_a_process_that_ends_meanwhile(python):
         started.process.wait()
         text = driver.communicate()[0]
     assert '"outcome": "withdrawn"' in text
-    assert f"Process {started.pid} ended before it was attached." in text
+    assert f"process {started.pid} ended before it was attached" in text
     assert left_files(started.pid) == []
 
 
@@ -450,8 +450,8 @@ def test_a_program_under_a_debugger_is_refused(python):
         gdb.communicate("detach\nquit\n")
         assert (status, text) == (
             2,
-            f"Process {started.pid} cannot be attached: process {gdb.pid} traces it, "
-            "such as gdb or strace. End that first.",
+            f"process {started.pid} cannot be attached: process {gdb.pid} traces it, "
+            "such as gdb or strace; end that first",
         )
         assert inject(started.pid, SCRIPT)[0]["outcome"] == "ran"
         started.end()

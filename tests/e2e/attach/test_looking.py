@@ -53,35 +53,35 @@ def test_each_python_is_recognised(series):
 def test_older_pythons_are_refused(series):
     with program(python_of(series), WAITING) as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: it runs Python {series}, and "
-            "only 3.12 and newer can be attached while they run. Start the program "
-            "with 'cunei arm'."
+            f"process {started.pid} cannot be attached: it runs Python {series}, and "
+            "only 3.12 and newer can be attached while they run; start the program "
+            "with 'cunei arm'"
         )
 
 
 def test_a_free_threaded_python_3_13_is_refused():
     with program(python_of("3.13t"), WAITING) as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: it runs a free-threaded Python "
-            "3.13, which can be attached only from 3.14 on. Start the program with "
-            "'cunei arm'."
+            f"process {started.pid} cannot be attached: it runs a free-threaded Python "
+            "3.13, which can be attached only from 3.14 on; start the program with "
+            "'cunei arm'"
         )
 
 
 @pytest.mark.parametrize("series", ["3.14", "3.15"])
 def test_remote_debugging_switched_off_is_refused(series):
     python = python_of(series)
-    begin = "Process {} cannot be attached: it was started with "
+    begin = "process {} cannot be attached: it was started with "
     with program(python, WAITING, PYTHON_DISABLE_REMOTE_DEBUG="1") as started:
         assert refusal(started.pid) == begin.format(started.pid) + (
-            "PYTHON_DISABLE_REMOTE_DEBUG. Unset it, or start the program with "
-            "'cunei arm'."
+            "PYTHON_DISABLE_REMOTE_DEBUG; unset it, or start the program with "
+            "'cunei arm'"
         )
     for options in (["-X", "disable-remote-debug"], ["-Xdisable-remote-debug"]):
         with program(python, WAITING, *options) as started:
             assert refusal(started.pid) == begin.format(started.pid) + (
-                "-X disable-remote-debug. Leave that out, or start the program with "
-                "'cunei arm'."
+                "-X disable-remote-debug; leave that out, or start the program with "
+                "'cunei arm'"
             )
 
 
@@ -89,9 +89,9 @@ def test_a_process_that_does_not_exist():
     with open("/proc/sys/kernel/pid_max") as file:
         pid = int(file.read()) - 1
     assert refusal(pid) == (
-        f"There is no process {pid}. 'cunei list' shows the Python processes."
+        f"there is no process {pid}; 'cunei list' shows the Python processes"
     )
-    assert refusal(0).startswith("There is no process 0.")
+    assert refusal(0).startswith("there is no process 0;")
 
 
 def test_a_thread_is_not_a_process():
@@ -101,7 +101,7 @@ def test_a_thread_is_not_a_process():
         threads = {int(tid) for tid in os.listdir(f"/proc/{started.pid}/task")}
         (thread,) = threads - {started.pid}
         assert refusal(thread) == (
-            f"There is no process {thread}: that is a thread of process {started.pid}."
+            f"there is no process {thread}: that is a thread of process {started.pid}"
         )
 
 
@@ -109,7 +109,7 @@ def test_a_process_that_has_ended():
     process = subprocess.Popen(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert refusal(process.pid) == (
-        f"Process {process.pid} has ended; its parent has not taken notice of it yet."
+        f"process {process.pid} has ended; its parent has not taken notice of it yet"
     )
     process.wait()
 
@@ -119,8 +119,8 @@ def test_a_process_that_is_no_python():
         path = os.path.realpath(shutil.which("cat"))
         wait_for_program(process.pid, path)
         assert refusal(process.pid) == (
-            f"Process {process.pid} is not a Python: its program '{path}' contains no "
-            "CPython. 'cunei list' shows the Python processes."
+            f"process {process.pid} is not a Python: its program '{path}' contains no "
+            "CPython; 'cunei list' shows the Python processes"
         )
         process.stdin.close()
 
@@ -135,13 +135,13 @@ def test_a_part_of_the_kernel():
     if not os.path.isdir("/proc/2") or os.path.exists("/proc/2/exe"):
         pytest.skip("there are no kernel threads in this pid namespace")
     assert refusal(2).startswith(
-        "Process 2 is not a Python: it is a part of the kernel."
+        "process 2 is not a Python: it is a part of the kernel"
     )
 
 
 def control_of(folder, pid):
     (folder / "cunei").mkdir(mode=0o700, exist_ok=True)
-    return folder / "cunei" / f"{pid}.control"
+    return folder / "cunei" / f"{pid}-{os.stat(f'/proc/{pid}/ns/pid').st_ino}.control"
 
 
 def test_an_armed_process_is_recognised_by_its_socket(tmp_path):
@@ -219,9 +219,9 @@ def test_a_static_python_is_refused(tmp_path):
         pytest.skip("there is no static C library")
     with program(path, "") as started:
         assert refusal(started.pid) == (
-            f"Process {started.pid} cannot be attached: its Python is linked "
-            "statically and cannot load cunei's extension. Run the program with "
-            "another Python."
+            f"process {started.pid} cannot be attached: its Python is linked "
+            "statically and cannot load cunei's extension; run the program with "
+            "another Python"
         )
 
 
@@ -235,7 +235,7 @@ def test_something_that_only_looks_like_a_python_is_refused(tmp_path, series):
     subprocess.run(command, input=code, text=True, check=True)
     with program(path, "") as started:
         assert refusal(started.pid).startswith(
-            f"Process {started.pid} cannot be attached: "
+            f"process {started.pid} cannot be attached: "
         )
         assert started.end() == ""
 
@@ -249,8 +249,8 @@ def test_the_processes_of_another_user(driver_for_all):
         )
         listed = subprocess.run([*as_nobody, "list"], capture_output=True, text=True)
     sentence = (
-        f"Process {started.pid} belongs to user 0, and you are user 65534. Run cunei "
-        "as that user or as root."
+        f"process {started.pid} belongs to user 0, and you are user 65534; run cunei "
+        "as that user or as root"
     )
     assert (result.returncode, result.stdout) == (2, sentence + "\n")
     assert {"pid": started.pid, "error": sentence} in [

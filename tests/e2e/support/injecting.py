@@ -36,6 +36,7 @@ def pythons():
 
 def drive(*words, before=()):
     """What the driver says: status and text."""
+    assert DRIVER.exists(), f"{DRIVER} is missing: ninja -C build/gcc builds it"
     command = [*before, DRIVER, *words]
     result = subprocess.run(
         [str(word) for word in command],
