@@ -15,6 +15,9 @@
 #include "trigger/triggers.h"
 #include "trigger/watch_thread.h"
 
+/* So many can be looked at in each poll. */
+#define PROCESSES 64u
+
 struct process {
     struct cunei_watch_thread **threads; /* owned, as each: by index of the streams */
     size_t count;
@@ -35,7 +38,8 @@ struct cunei_trigger_watch {
     size_t past_count;
     bool has_events; /* a trigger looks at events; otherwise none is walked */
     bool has_lag, has_ends;
-    unsigned polls; /* since the last end of a process */
+    unsigned polls;     /* since the last end of a process … */
+    unsigned all_polls; /* … and of all */
 };
 
 int cunei_trigger_watch_open(struct cunei_trigger_watch **watch, const char *path,
@@ -268,18 +272,27 @@ static int look_at_end(void *context, const struct cunei_trace_process *ended)
 
 /*
  * How a process ended is often described some time after its last event: by itself in
- * exit(3), by its parent, or by the launcher.  So look again, less and less often.
+ * exit(3), by its parent, or by the launcher.  So look again, less and less often; and
+ * the more processes there are, the longer a look takes.
  */
+static bool is_time_to_look(struct cunei_trigger_watch *watch)
+{
+    unsigned polls = watch->polls++;
+    bool is_power = (polls & (polls - 1)) == 0;
+    bool is_turn = watch->all_polls++ % (1 + watch->process_count / PROCESSES) == 0;
+
+    watch->polls -= is_power && !is_turn;
+    return is_power && is_turn && cunei_trigger_watch_is_waiting(watch);
+}
+
 static int look_at_ends(struct cunei_trigger_watch *watch, bool is_last)
 {
     struct end_context context = {watch, is_last};
-    unsigned polls = watch->polls++;
-    const char *path = cunei_trace_follow_trace(watch->trace)->path;
 
-    if (!watch->has_ends || (!is_last && !cunei_trigger_watch_is_waiting(watch)) ||
-        (!is_last && (polls & (polls - 1)) != 0))
+    if (!watch->has_ends || (!is_last && !is_time_to_look(watch)))
         return 0;
-    return cunei_process_ends_read(path, look_at_end, &context);
+    return cunei_process_ends_read(cunei_trace_follow_trace(watch->trace)->path,
+                                   look_at_end, &context);
 }
 
 int cunei_trigger_watch_poll(struct cunei_trigger_watch *watch)
