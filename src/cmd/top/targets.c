@@ -2,6 +2,7 @@
 #include "cmd/top/targets.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -117,19 +118,26 @@ static bool has_main(const char *path)
     return is_there;
 }
 
-/* Whether a process that was found is one of a program with this name. */
-static bool is_called(const struct cunei_recording *recording, const char *word)
+/* A recording writes its metadata last when it starts. */
+static bool is_new(int rc)
+{
+    return rc == -ENOENT || rc == -ENODATA;
+}
+
+/* Whether a process that was found is one of a program with this name.  -ENODATA: its
+ * recording has just begun, and has no name yet. */
+static int is_called(const struct cunei_recording *recording, const char *word)
 {
     const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_process process;
     struct cunei_trace_error error;
 
-    if (cunei_process_folder_open(&process, recording->folder, &opening, &error) < 0)
-        return false;
-    bool is_wanted =
-        process.state == CUNEI_TRACE_RUNNING && cunei_trace_is_called(&process, word);
+    int rc = cunei_process_folder_open(&process, recording->folder, &opening, &error);
+    if (rc < 0)
+        return is_new(rc) && kill((pid_t)recording->pid, 0) == 0 ? -ENODATA : 0;
+    rc = process.state == CUNEI_TRACE_RUNNING && cunei_trace_is_called(&process, word);
     cunei_process_folder_close(&process);
-    return is_wanted;
+    return rc;
 }
 
 static int add_recording(struct cunei_top_targets *targets,
@@ -138,22 +146,40 @@ static int add_recording(struct cunei_top_targets *targets,
     return cunei_top_targets_add(targets, recording->folder, NULL);
 }
 
-/* Add the processes of programs with this name; their number, or -ENOMEM. */
-static int find_called(struct cunei_top_targets *targets, const char *word)
+static int add_called(struct cunei_top_targets *targets,
+                      const struct cunei_recordings *recordings, const char *word)
 {
-    struct cunei_recordings recordings = {0};
+    bool has_new = false;
     int count = 0;
 
-    cunei_recording_target_find_all(&recordings);
-    for (size_t i = 0; count >= 0 && i < recordings.count; i++) {
-        if (!is_called(&recordings.items[i], word))
+    for (size_t i = 0; i < recordings->count; i++) {
+        int rc = is_called(&recordings->items[i], word);
+        has_new |= rc == -ENODATA;
+        if (rc <= 0)
             continue;
         count++;
-        if (targets && add_recording(targets, &recordings.items[i]) < 0)
-            count = -ENOMEM;
+        if (targets && add_recording(targets, &recordings->items[i]) < 0)
+            return -ENOMEM;
     }
-    cunei_recordings_fini(&recordings);
-    return count;
+    return count == 0 && has_new ? -ENODATA : count;
+}
+
+/* Add the processes of programs with this name; their number, or -ENOMEM.  One whose
+ * recording has just begun has a name soon. */
+static int find_called(struct cunei_top_targets *targets, const char *word)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    int rc = -ENODATA;
+
+    for (int i = 0; rc == -ENODATA && i < PATIENCE_LOOKS; i++) {
+        struct cunei_recordings recordings = {0};
+        if (i > 0)
+            (void)nanosleep(&pause, NULL);
+        cunei_recording_target_find_all(&recordings);
+        rc = add_called(targets, &recordings, word);
+        cunei_recordings_fini(&recordings);
+    }
+    return rc == -ENODATA ? 0 : rc;
 }
 
 bool cunei_top_targets_is_program(const char *word)

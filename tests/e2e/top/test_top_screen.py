@@ -525,6 +525,39 @@ def test_a_recorded_process_is_watched(cunei, gate, by):
     assert process.wait(timeout=30) == 0
 
 
+def is_asleep(process):
+    """Or over."""
+    if process.poll() is not None:
+        return True
+    with open(f"/proc/{process.pid}/stat") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def test_a_program_whose_recording_has_just_begun_is_found_by_name(cunei, gate):
+    process, pid, env = start_recorded(cunei, gate)
+    wait_for(lambda: list(cunei.folder.glob("live/*/metadata")), process)
+    (metadata,) = cunei.folder.glob("live/*/metadata")
+    (cunei.folder / "elsewhere").mkdir()
+    late = metadata.rename(metadata.with_name("late"))
+
+    command = [cunei.executable, "top", "--once", "server.py"]
+    viewer = subprocess.Popen(
+        command,
+        cwd=cunei.folder / "elsewhere",
+        env={**cunei.environment, **env},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(lambda: is_asleep(viewer))
+    late.rename(metadata)
+
+    shown, _ = viewer.communicate(timeout=30)
+    assert viewer.returncode == 0
+    assert f"pid {pid}" in shown
+    open_gate(gate)
+    assert process.wait(timeout=30) == 0
+
+
 def selected_line(terminal):
     for y, line in enumerate(terminal.screen.display[3:], 3):
         if terminal.screen.buffer[y][0].bg != "default":
