@@ -6,15 +6,6 @@
 #include "text/json.h"
 #include "trace/process/exit_words.h"
 
-static void put_texts(struct cunei_json *json, const char *key, char *const *texts,
-                      size_t count)
-{
-    cunei_json_open(json, key, '[');
-    for (size_t i = 0; i < count; i++)
-        cunei_json_text(json, NULL, texts[i]);
-    cunei_json_close(json, ']');
-}
-
 static void put_description(struct cunei_json *json,
                             const struct cunei_trace_process *process)
 {
@@ -30,8 +21,10 @@ static void put_description(struct cunei_json *json,
     cunei_json_text(json, "executable", description->executable);
     cunei_json_text(json, "directory", description->directory);
     cunei_json_text(json, "folder", process->path);
-    put_texts(json, "arguments", description->arguments, description->argument_count);
-    put_texts(json, "patterns", description->patterns, description->pattern_count);
+    cunei_json_texts(json, "arguments", description->arguments,
+                     description->argument_count);
+    cunei_json_texts(json, "patterns", description->patterns,
+                     description->pattern_count);
     cunei_info_causes_put_json(json, description);
 }
 

@@ -224,10 +224,7 @@ static void put_json(struct cunei_json *json, const struct row *row)
     cunei_json_number_or_null(json, "keep_ns", process->keep_ns > 0, process->keep_ns);
     cunei_format_program(&text, process);
     cunei_json_text(json, "program", cunei_buffer_text(&text));
-    cunei_json_open(json, "arguments", '[');
-    for (size_t i = 0; i < process->argument_count; i++)
-        cunei_json_text(json, NULL, process->arguments[i]);
-    cunei_json_close(json, ']');
+    cunei_json_texts(json, "arguments", process->arguments, process->argument_count);
     cunei_json_text(json, "python", version_of(process));
     cunei_buffer_clear(&text);
     put_trace(row, &text);

@@ -257,15 +257,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
-static void put_words(struct cunei_json *json, const char *key, char *const *words,
-                      size_t count)
-{
-    cunei_json_open(json, key, '[');
-    for (size_t i = 0; i < count; i++)
-        cunei_json_text(json, NULL, words[i]);
-    cunei_json_close(json, ']');
-}
-
 /* How the process ended, with the status or signal if known. */
 static void put_exit(struct cunei_json *json, const struct cunei_trace_process *process)
 {
@@ -316,8 +307,10 @@ static void put_json(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_text(json, "python", description->python);
     cunei_json_text(json, "executable", description->executable);
     cunei_json_text(json, "directory", description->directory);
-    put_words(json, "arguments", description->arguments, description->argument_count);
-    put_words(json, "patterns", description->patterns, description->pattern_count);
+    cunei_json_texts(json, "arguments", description->arguments,
+                     description->argument_count);
+    cunei_json_texts(json, "patterns", description->patterns,
+                     description->pattern_count);
     cunei_json_number(json, "start_ns", cunei_process_tree_start_ns(process));
     cunei_json_number_or_null(json, "begin_ns", process->begin_ns > 0,
                               process->begin_ns);
