@@ -2,7 +2,7 @@
 // Marks and counters in the timeline.
 
 const TRACK = 38; // pixels of a counter
-const TRACKS_ABOVE = 4; // so many stand above the threads, the others under them
+const TRACKS_ABOVE = 4; // the number of tracks above the threads; the others are below them
 const plain = (n) => n.toLocaleString("en", { maximumSignificantDigits: 6 });
 
 Object.assign(timeline, {

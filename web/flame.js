@@ -4,7 +4,8 @@
 
 const ZOOM_MS = 180;
 const HOT = 6; // functions above the graph …
-const OWN = 2; // … and how many of the project come first, where libraries would
+const OWN = 4; // … and how many of the project may come first
+const OWN_LEAST = 1 / 200; // of the time: those that took less do not, but for the first
 
 const flame = {
     canvas: $("flame-canvas"),
@@ -67,15 +68,16 @@ const flame = {
         this.showLegend();
         this.zoom(0, false);
     },
-    // The functions with the most self time, so that they are seen at once; before them,
-    // if these are libraries, those of the project with the most time.
+    // The functions with the most self time, so that they are seen at once; before them
+    // those of the project with the most time, unless they are among them.
     showHot() {
-        const rows = this.longest(functions.map((f) => f.own));
-        const own =
-            rows.length && !functions[rows[0][1]].isOwn
-                ? this.longest(calls.ownTimes()).slice(0, OWN)
-                : [];
-        const others = rows.filter(([, i]) => !own.some(([, j]) => i === j));
+        const rows = this.longest(functions.map((f) => f.own)),
+            own = this.longest(calls.ownTimes())
+                .slice(0, OWN)
+                .filter(([time], i) => !i || time >= calls.base * OWN_LEAST),
+            has = (list, [, i]) => list.some(([, j]) => i === j);
+        if (own.every((each) => has(rows.slice(0, HOT - 1), each))) own.length = 0;
+        const others = rows.filter((each) => !has(own, each));
         const cards = [
             ...own.map(([time, i]) => this.card(time, i, true)),
             ...others.map(([time, i]) => this.card(time, i, false)),

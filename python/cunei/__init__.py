@@ -364,7 +364,7 @@ def snapshot(
     not see.  Without ``path`` it is a new directory in the current one.
 
     ``last`` copies only the last seconds: a number, or a str such as ``"10s"``.
-    ``after`` makes the snapshot so much later, and returns at once; without it the
+    ``after`` makes the snapshot after this time, and returns at once; without it the
     snapshot is complete when this function returns.
     """
     from cunei import _keep

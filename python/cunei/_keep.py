@@ -69,7 +69,7 @@ def parse(keep: str) -> "dict[str, int]":
     found: dict[str, int] = {}
     words = keep.split(",")
     if not all(_word(found, word) for word in words) or set(found) == {"keep_memory"}:
-        sentence = "keep must be a time, a size of at least 1M, or both, such as"
+        sentence = "keep must be a time, a size from 1M to 64G, or both, such as"
         raise ValueError(f"{sentence} '30s,256M', not {keep!r}")
     found.setdefault("keep", _SIZE)
     return found
@@ -121,7 +121,7 @@ def snapshot(
     if last is not None:
         words += ["--last", f"{duration_ns('last', last)}ns"]
     try:
-        output = _probe.run_apart(
+        output = _probe.run_hidden(
             [os.fsencode(word) for word in [*words, directory]], after is None
         )
     except OSError as error:

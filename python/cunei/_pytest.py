@@ -68,7 +68,7 @@ def _find_earlier(path: str) -> "list[str]":
         if not all(map(_INSIDE.fullmatch, inside)):
             raise ValueError(f"contains other files in {entry!r}")
     for each in processes:
-        if each["state"] == "running":
+        if each["state"] == "recording":
             raise ValueError(f"is in use by process {each['pid']}, which is recording")
     if not processes or any(f"-{_OWN}" not in each["patterns"] for each in processes):
         raise ValueError("contains a trace that 'pytest --cunei' did not record")

@@ -42,7 +42,8 @@ struct cunei_analysis_options {
     bool threads; /* the tree has a node for each thread: analysis/thread_nodes.h */
     bool edges;
     bool lines;
-    bool user_events; /* add up regions, counters, marks and the like */
+    bool user_events;     /* add up regions, counters, marks and the like */
+    uint32_t ended_tasks; /* a follower keeps about so many of each process; 0: all */
     /* Removes what is not selected from a packet, into `cut`; NULL: keep everything. */
     int (*select)(void *context, const struct cunei_trace_process *process,
                   struct cunei_cut *cut, struct cunei_trace_packet *packet);
@@ -120,6 +121,7 @@ struct cunei_analysis {
     size_t process_count;
     struct cunei_analysis_task *tasks; /* by process and begin */
     size_t task_count, task_capacity;
+    uint64_t forgotten_tasks; /* by a follower that keeps some of those that ended */
     struct cunei_exceptions exceptions; /* slots are indices plus one */
     struct cunei_lines lines;           /* functions are indices plus one, times ns */
     struct cunei_user_facts user_facts; /* if asked for */

@@ -10,8 +10,8 @@
 #include "base/vector.h"
 #include "model/profile/profile_budget.h"
 #include "model/profile/profile_packet.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
-#include "trace/directory/view.h"
 #include "trace/follow/follow.h"
 #include "trace/packet/packet_part.h"
 
@@ -238,6 +238,8 @@ static int add_process(struct cunei_analysis *analysis, size_t index,
     int rc = seal(process);
     if (rc < 0)
         return rc;
+    if (options->ended_tasks > 0)
+        cunei_tasks_forget(&process->profile.tasks, options->ended_tasks);
     profile = process->profile;
     profile.scale =
         cunei_tick_scale(analysis->processes[index].process->metadata.frequency);
@@ -321,7 +323,7 @@ static void close_again(struct cunei_analysis_follow *follow)
 static int open_again(struct cunei_analysis_follow *follow)
 {
     const struct cunei_trace *trace = cunei_trace_follow_trace(follow->trace);
-    const struct cunei_trace_view view = {0};
+    const struct cunei_trace_open_options opening = {0};
     struct cunei_trace_error error;
     bool has_any = false;
 
@@ -330,8 +332,8 @@ static int open_again(struct cunei_analysis_follow *follow)
         if (!needs_again(follow, i))
             continue;
         process->has_again =
-            cunei_process_folder_open(&process->again, trace->processes[i].path, &view,
-                                      &error) == 0;
+            cunei_process_folder_open(&process->again, trace->processes[i].path,
+                                      &opening, &error) == 0;
         has_any |= process->has_again;
     }
     int rc = has_any ? cunei_analysis_follow_poll(follow) : 0;

@@ -156,6 +156,7 @@ int cunei_merge_process_tasks(struct cunei_analysis *analysis, size_t process,
     const struct cunei_metadata *metadata =
         &analysis->processes[process].process->metadata;
 
+    analysis->forgotten_tasks += tasks->forgotten;
     if (tasks->count <= 1)
         return 0;
     if (!CUNEI_VECTOR_RESERVE(analysis->tasks, analysis->task_capacity,

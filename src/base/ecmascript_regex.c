@@ -80,7 +80,7 @@ static size_t take_character(struct scanner *scanner, char out[4])
     }
     if (*at == '\0' || isalnum((unsigned char)*at)) {
         (void)fail(scanner, scanner->place,
-                   *at == '0' ? "\\0 is a NUL, which no name has"
+                   *at == '0' ? "\\0 is a NUL, which no name contains"
                    : *at      ? "this escape is not supported; references to groups "
                                 "are not either"
                               : "nothing follows the backslash");

@@ -46,7 +46,7 @@ static int take_pattern(struct cunei_syntax *syntax, struct cunei_patterns *patt
     const char *nul = memchr(text + begin, '\0', end - begin);
     if (nul)
         return cunei_syntax_fail(syntax, (size_t)(nul - text),
-                                 "a pattern cannot hold a NUL");
+                                 "a pattern cannot contain a NUL");
     char *pattern = strndup(text + begin, end - begin);
     int rc = pattern ? add(syntax, patterns, begin, include, pattern) : -ENOMEM;
     free(pattern);

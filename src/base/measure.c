@@ -2,7 +2,9 @@
 #include "base/measure.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 struct unit {
@@ -16,20 +18,28 @@ static const struct unit size_units[] = {
     {"GiB", 0x1p30}, {"T", 0x1p40},  {"TB", 0x1p40},  {"TiB", 0x1p40}, {NULL, 0},
 };
 
-static const struct unit duration_units[] = {
-    {"ns", 1},  {"us", 1e3},   {"µs", 1e3},   {"ms", 1e6},
+/* A duration must have a unit, so it skips the first. */
+static const struct unit moment_units[] = {
+    {"", 1e9},  {"ns", 1},     {"us", 1e3},   {"µs", 1e3}, {"ms", 1e6},
     {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
 };
+
+/* strtod also accepts signs, inf, nan and hexadecimal numbers. */
+static bool parse_number(const char *text, double *number, char **end)
+{
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    *number = strtod(text, end);
+    return *end != text && tolower((unsigned char)text[1]) != 'x' && isfinite(*number);
+}
 
 /* A decimal number and one of the units; false for anything else. */
 static bool parse(const char *text, const struct unit *units, uint64_t *value)
 {
     char *end = NULL;
+    double number;
 
-    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-        return false;
-    double number = strtod(text, &end);
-    if (end == text || tolower((unsigned char)text[1]) == 'x')
+    if (!parse_number(text, &number, &end))
         return false;
     for (const struct unit *unit = units; unit->name; unit++) {
         double product = number * unit->factor;
@@ -41,6 +51,32 @@ static bool parse(const char *text, const struct unit *units, uint64_t *value)
     return false;
 }
 
+bool cunei_measure_number(const char *text, double *number)
+{
+    char *end = NULL;
+    double value;
+
+    if (!parse_number(text, &value, &end) || *end)
+        return false;
+    *number = value;
+    return true;
+}
+
+bool cunei_measure_percent(const char *text, double least, double most, double *percent)
+{
+    char *end = NULL;
+    double value;
+
+    if (!parse_number(text, &value, &end))
+        return false;
+    end += strspn(end, " ");
+    end += *end == '%';
+    if (*end || value < least || value > most)
+        return false;
+    *percent = value;
+    return true;
+}
+
 bool cunei_measure_size(const char *text, uint64_t *bytes)
 {
     return parse(text, size_units, bytes);
@@ -48,5 +84,10 @@ bool cunei_measure_size(const char *text, uint64_t *bytes)
 
 bool cunei_measure_duration(const char *text, uint64_t *ns)
 {
-    return parse(text, duration_units, ns);
+    return parse(text, &moment_units[1], ns);
+}
+
+bool cunei_measure_moment(const char *text, uint64_t *ns)
+{
+    return parse(text, moment_units, ns);
 }

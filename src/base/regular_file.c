@@ -60,3 +60,10 @@ const char *cunei_regular_file_problem(int rc)
 {
     return rc == -EBADMSG ? "it is not a regular file" : strerror(-rc);
 }
+
+bool cunei_is_directory(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}

@@ -6,6 +6,7 @@
 #ifndef CUNEI_BASE_REGULAR_FILE_H
 #define CUNEI_BASE_REGULAR_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -16,5 +17,8 @@ int cunei_regular_file_read(const char *path, size_t max, char **text, size_t *s
 
 /* What such an error means, for a sentence that names the file. */
 const char *cunei_regular_file_problem(int rc);
+
+/* Whether the path names a directory, or a link to one. */
+bool cunei_is_directory(const char *path);
 
 #endif

@@ -81,7 +81,7 @@ int cunei_safe_open_file(int at, const char *path, int flags, struct stat *statu
 int cunei_safe_check_made(int folder, const struct stat *status, const char *probe)
 {
     mode_t others = status->st_mode & WRITE_OF_OTHERS;
-    struct stat file;
+    struct stat file = {0};
 
     if (status->st_uid == geteuid() && others == 0)
         return 0;

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#define CUNEI_NS_PER_US UINT64_C(1000)
 #define CUNEI_NS_PER_MS UINT64_C(1000000)
 #define CUNEI_NS_PER_S  UINT64_C(1000000000)
 

@@ -266,8 +266,11 @@ static int run_attach(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_attach, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = check(&values, argc, argv);
-    if (status == CUNEI_OPTIONS_CONTINUE)
-        status = attach(&values, argv[1]);
+    if (status == CUNEI_OPTIONS_CONTINUE) {
+        status = cunei_trigger_options_prepare(&values.triggers);
+        if (status == EXIT_SUCCESS)
+            status = attach(&values, argv[1]);
+    }
     cunei_option_list_fini(&values.changes);
     cunei_trigger_options_fini(&values.triggers);
     cunei_record_options_fini(&values.recording);

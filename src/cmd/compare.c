@@ -11,6 +11,7 @@
 
 #include "analysis/comparison.h"
 #include "base/buffer.h"
+#include "base/measure.h"
 #include "base/pattern.h"
 #include "cmd/cmd.h"
 #include "cmd/common/export_option.h"
@@ -157,21 +158,15 @@ static int judge(const struct cunei_comparison *comparison, double limit)
     return status;
 }
 
-static int parse_percent(struct values *values)
+static int settle_limit(struct values *values)
 {
     const char *text = values->fail_over;
-    char *end = NULL;
 
-    if (!text)
-        return CUNEI_OPTIONS_CONTINUE;
-    values->limit = strtod(text, &end);
-    /* strtod also accepts signs, inf, nan and hexadecimal numbers. */
-    bool is_good = strspn(text, "0123456789.") > 0 && !strpbrk(text, "xX") &&
-                   (end[0] == '\0' || strcmp(end, "%") == 0) && isfinite(values->limit);
-    return is_good ? CUNEI_OPTIONS_CONTINUE
-                   : cunei_cmd_usage("--fail-over needs a percentage, for example 5 or "
-                                     "2.5%%, not '%s'",
-                                     text);
+    return !text || cunei_measure_percent(text, 0, HUGE_VAL, &values->limit)
+               ? CUNEI_OPTIONS_CONTINUE
+               : cunei_cmd_usage("--fail-over needs a percentage, for example 5 or "
+                                 "2.5%%, not '%s'",
+                                 text);
 }
 
 /* Parse --to and -o, and check that the file can be written. */
@@ -261,7 +256,7 @@ static int run_compare(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_compare_sides_find(&sides, argc, argv);
     if (status == CUNEI_OPTIONS_CONTINUE)
-        status = parse_percent(&values);
+        status = settle_limit(&values);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = prepare_file(&values);
     if (status == CUNEI_OPTIONS_CONTINUE)

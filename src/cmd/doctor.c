@@ -29,6 +29,7 @@
 #include "cmd/record/record_options.h"
 #include "export/formats.h"
 #include "rt/clock.h"
+#include "text/json.h"
 
 struct values {
     const char *python;
@@ -291,7 +292,9 @@ static const struct {
 
 static int examine(const struct cunei_doctor *doctor, bool as_json)
 {
-    struct cunei_doctor_output output = {.as_json = as_json, .doctor = doctor};
+    struct cunei_json json = {.out = stdout};
+    struct cunei_doctor_output output = {.json = as_json ? &json : NULL,
+                                         .doctor = doctor};
 
     cunei_doctor_output_begin(&output);
     for (size_t i = 0; i < CHECK_COUNT; i++) {

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "python/incompatibility.h"
 #include "python/instrumenter.h"
 #include "python/refusal_reason.h"
+#include "text/json.h"
 
 void cunei_finding_set(struct cunei_finding *finding, enum cunei_finding_state state,
                        const char *text)
@@ -162,34 +162,25 @@ void cunei_doctor_check_version(const struct cunei_doctor *doctor,
     }
 }
 
-void cunei_doctor_put_json(const struct cunei_doctor *doctor, struct cunei_buffer *json)
+void cunei_doctor_put_json(const struct cunei_doctor *doctor, struct cunei_json *json)
 {
     bool is_usable = doctor->python_rc == 0 && !is_old(doctor);
     int minor = doctor->python.minor;
     struct cunei_version_limit limit = {0};
-    const char *separator = "";
 
-    cunei_buffer_append_text(json, ",\"instrumenters\":[");
+    cunei_json_open(json, "instrumenters", '[');
     for (int i = CUNEI_INSTRUMENTER_MONITORING; is_usable && i < CUNEI_INSTRUMENTERS;
          i++) {
         enum cunei_instrumenter instrumenter = (enum cunei_instrumenter)i;
-        if (!cunei_instrumenter_exists(instrumenter, minor))
-            continue;
-        cunei_buffer_format(json, "%s\"%s\"", separator,
-                            cunei_instrumenter_name(instrumenter));
-        separator = ",";
+        if (cunei_instrumenter_exists(instrumenter, minor))
+            cunei_json_text(json, NULL, cunei_instrumenter_name(instrumenter));
     }
-    if (is_usable)
-        cunei_buffer_format(json, "],\"instrumenter\":\"%s\"",
-                            cunei_instrumenter_name(cunei_instrumenter_default(minor)));
-    else
-        cunei_buffer_append_text(json, "],\"instrumenter\":null");
-    cunei_buffer_append_text(json, ",\"limits\":[");
-    separator = "";
-    while (is_usable && cunei_doctor_next_limit(doctor, &limit)) {
-        cunei_buffer_append_text(json, separator);
-        cunei_text_json(json, limit.text, strlen(limit.text));
-        separator = ",";
-    }
-    cunei_buffer_append_text(json, "]");
+    cunei_json_close(json, ']');
+    cunei_json_text(
+        json, "instrumenter",
+        is_usable ? cunei_instrumenter_name(cunei_instrumenter_default(minor)) : NULL);
+    cunei_json_open(json, "limits", '[');
+    while (is_usable && cunei_doctor_next_limit(doctor, &limit))
+        cunei_json_text(json, NULL, limit.text);
+    cunei_json_close(json, ']');
 }

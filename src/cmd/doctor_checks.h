@@ -12,6 +12,8 @@
 #include "cmd/record/interpreter.h"
 #include "python/version_limits.h"
 
+struct cunei_json;
+
 enum cunei_finding_state {
     CUNEI_FINDING_OK,
     CUNEI_FINDING_NOTE,    /* works, with something to know */
@@ -49,8 +51,7 @@ void cunei_doctor_check_version(const struct cunei_doctor *doctor,
 bool cunei_doctor_next_limit(const struct cunei_doctor *doctor,
                              struct cunei_version_limit *limit);
 
-/* Append its instrumenters, the default and its limits, each as a member. */
-void cunei_doctor_put_json(const struct cunei_doctor *doctor,
-                           struct cunei_buffer *json);
+/* Put its instrumenters, the default and its limits, each as a member. */
+void cunei_doctor_put_json(const struct cunei_doctor *doctor, struct cunei_json *json);
 
 #endif

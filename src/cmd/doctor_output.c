@@ -6,13 +6,18 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "text/json.h"
 
 static const char *const state_names[] = {"ok", "note", "missing", "bad"};
 
 void cunei_doctor_output_begin(struct cunei_doctor_output *output)
 {
-    cunei_buffer_format(&output->json, "{\"version\":1,\"cunei\":\"%s\",\"checks\":[",
-                        CUNEI_VERSION);
+    if (!output->json)
+        return;
+    cunei_json_open(output->json, NULL, '{');
+    cunei_json_number(output->json, "version", 1);
+    cunei_json_text(output->json, "cunei", CUNEI_VERSION);
+    cunei_json_open(output->json, "checks", '[');
 }
 
 static void print_row(const struct cunei_doctor_output *output, const char *name,
@@ -33,29 +38,24 @@ static void print_row(const struct cunei_doctor_output *output, const char *name
     cunei_buffer_fini(&advice);
 }
 
-static void add_json(struct cunei_buffer *json, const char *name,
+static void put_json(struct cunei_json *json, const char *name,
                      const struct cunei_finding *finding)
 {
-    const struct cunei_buffer *texts[] = {&finding->text, &finding->advice};
-    static const char *const keys[] = {"text", "advice"};
-
-    cunei_buffer_format(json, "%s{\"name\":\"%s\",\"state\":\"%s\"",
-                        json->data[json->size - 1] == '[' ? "" : ",", name,
-                        state_names[finding->state]);
-    for (size_t i = 0; i < 2; i++) {
-        cunei_buffer_format(json, ",\"%s\":", keys[i]);
-        cunei_text_json(json, cunei_buffer_text(texts[i]), texts[i]->size);
-    }
-    cunei_buffer_append_text(json, "}");
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "name", name);
+    cunei_json_text(json, "state", state_names[finding->state]);
+    cunei_json_text(json, "text", cunei_buffer_text(&finding->text));
+    cunei_json_text(json, "advice", cunei_buffer_text(&finding->advice));
+    cunei_json_close(json, '}');
 }
 
 void cunei_doctor_output_add(struct cunei_doctor_output *output, const char *name,
                              struct cunei_finding *finding)
 {
     output->is_bad |= finding->state == CUNEI_FINDING_BAD;
-    if (output->as_json && !output->json.failed)
-        add_json(&output->json, name, finding);
-    else if (!output->as_json)
+    if (output->json)
+        put_json(output->json, name, finding);
+    else
         print_row(output, name, finding);
     cunei_buffer_fini(&finding->text);
     cunei_buffer_fini(&finding->advice);
@@ -63,15 +63,15 @@ void cunei_doctor_output_add(struct cunei_doctor_output *output, const char *nam
 
 int cunei_doctor_output_end(struct cunei_doctor_output *output, const char *verdict)
 {
-    struct cunei_buffer *json = &output->json;
+    struct cunei_json *json = output->json;
 
-    cunei_buffer_append_text(json, "]");
-    if (output->doctor)
-        cunei_doctor_put_json(output->doctor, json);
-    cunei_buffer_format(json, ",\"%s\":%s}", verdict,
-                        output->is_bad ? "false" : "true");
-    if (output->as_json)
-        puts(json->failed ? "{}" : json->data);
-    cunei_buffer_fini(json);
+    if (json) {
+        cunei_json_close(json, ']');
+        if (output->doctor)
+            cunei_doctor_put_json(output->doctor, json);
+        cunei_json_flag(json, verdict, !output->is_bad);
+        cunei_json_close(json, '}');
+        (void)cunei_json_end(json);
+    }
     return output->is_bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }

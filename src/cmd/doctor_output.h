@@ -7,11 +7,12 @@
 
 #include "cmd/doctor_checks.h"
 
+struct cunei_json;
+
 struct cunei_doctor_output {
-    bool as_json;
+    struct cunei_json *json;           /* borrowed; NULL: rows */
     const struct cunei_doctor *doctor; /* borrowed: of a Python; NULL: of a process */
     bool is_bad;                       /* one of the findings was */
-    struct cunei_buffer json;
 };
 
 void cunei_doctor_output_begin(struct cunei_doctor_output *output);

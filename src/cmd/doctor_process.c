@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/doctor_output.h"
 #include "text/format.h"
+#include "text/json.h"
 #include "text/names.h"
 #include "wire/process.h"
 
@@ -110,7 +111,8 @@ static void describe_attaching(struct cunei_target *target,
 
 int cunei_doctor_process(const char *word, bool as_json)
 {
-    struct cunei_doctor_output output = {.as_json = as_json};
+    struct cunei_json json = {.out = stdout};
+    struct cunei_doctor_output output = {.json = as_json ? &json : NULL};
     struct cunei_target target = {0};
     struct cunei_finding finding = {0};
 

@@ -9,6 +9,7 @@
 #include "analysis/analyzer.h"
 #include "analysis/filter_proposal.h"
 #include "base/buffer.h"
+#include "base/measure.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
@@ -173,7 +174,7 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
     if (proposal->left_out_count == 0) {
         cunei_buffer_format(out,
                             is_reached
-                                ? "# That is within %.1f %%: nothing is left out.\n"
+                                ? "# That is within %.1f %%: nothing is excluded.\n"
                                 : "# %.1f %% is not possible: the cost is in first "
                                   "calls, which no filter saves, and in functions "
                                   "that cost little each.\n",
@@ -265,11 +266,11 @@ static void print_use(const struct cunei_filter_proposal *proposal, const char *
     struct cunei_buffer text = {0};
 
     if (proposal->left_out_count == 0) {
-        cunei_cmd_note("no function is worth leaving out; see '%s'", file);
+        cunei_cmd_note("no function is worth excluding; see '%s'", file);
         return;
     }
     cunei_format_several(&text, proposal->left_out_count, "function");
-    cunei_buffer_append_text(&text, " left out: overhead from ");
+    cunei_buffer_append_text(&text, " excluded: overhead from ");
     put_overhead(&text, &proposal->all);
     cunei_buffer_append_text(&text, " to ");
     put_overhead(&text, &proposal->left);
@@ -313,7 +314,8 @@ static int propose(const struct cunei_trace *trace, const char *path,
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot read '%s'", path);
     else if (proposal->count == 0)
-        status = cunei_cmd_fail(0, "'%s' has no calls to leave out", path);
+        status = cunei_cmd_fail(0, "'%s' has no calls, so there is nothing to exclude",
+                                path);
     else {
         const struct subject subject = {trace, proposal, path};
         status = write_proposal(&subject, values);
@@ -321,22 +323,6 @@ static int propose(const struct cunei_trace *trace, const char *path,
     cunei_filter_proposal_fini(proposal);
     cunei_analysis_fini(&analysis);
     return status;
-}
-
-/* "5%" or "5" is 0.05; false for anything else. */
-static bool parse_percentage(const char *text, double *part)
-{
-    char *end = NULL;
-
-    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
-        return false;
-    double number = strtod(text, &end);
-    while (*end == ' ')
-        end++;
-    if (strcmp(end, "%") != 0 && *end)
-        return false;
-    *part = number / 100;
-    return number >= 0.1 && number <= 100;
 }
 
 static int run_filter(int argc, char **argv)
@@ -350,10 +336,12 @@ static int run_filter(int argc, char **argv)
         status = cunei_options_directory(&cunei_cmd_filter, argc, argv);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    if (!parse_percentage(values.max_overhead, &proposal.max_overhead))
+    double percent;
+    if (!cunei_measure_percent(values.max_overhead, 0.1, 100, &percent))
         return cunei_cmd_usage("--max-overhead needs a percentage from 0.1 to 100, for "
                                "example 5%%, not '%s'",
                                values.max_overhead);
+    proposal.max_overhead = percent / 100;
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != EXIT_SUCCESS)
         return status;
@@ -388,10 +376,10 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_filter = {
     .name = "filter",
     .args = "[options] DIR",
-    .summary = "propose what to leave out of the next recording",
+    .summary = "propose functions to exclude from the next recording",
     .help =
         "Finds the functions that cost most to record for the time they take, and writes\n"
-        "a filter that leaves out as many as needed to stay below --max-overhead. From\n"
+        "a filter that excludes as many as needed to stay below --max-overhead. From\n"
         "CPython 3.12 on, excluded functions cost nothing; they count as self time of\n"
         "their callers.\n"
         "\n"

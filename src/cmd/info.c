@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* `cunei info`: what a trace holds, process by process. */
+/* `cunei info`: what a trace contains, process by process. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,8 +19,12 @@
 #include "cmd/common/output.h"
 #include "cmd/info_causes.h"
 #include "cmd/info_count.h"
+#include "cmd/info_json.h"
 #include "python/refusal_reason.h"
 #include "python/refusals.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/refusals_json.h"
 #include "text/terminal_text.h"
 #include "trace/directory/trace.h"
 #include "trace/process/exit_words.h"
@@ -35,75 +39,15 @@ struct values {
     unsigned width; /* that a heading may take */
 };
 
-/* In JSON, and in text. */
-static const struct {
-    const char *key;
-    const char *words;
-} states[] = {
-    [CUNEI_TRACE_ENDED] = {"ended", "ended"},
-    [CUNEI_TRACE_RUNNING] = {"running", "still recording"},
-    [CUNEI_TRACE_EXITED] = {"ended", "ended"},
-    [CUNEI_TRACE_TERMINATED] = {"terminated", "terminated"},
-    [CUNEI_TRACE_KILLED] = {"killed", "killed"},
-    [CUNEI_TRACE_SNAPSHOT] = {"snapshot", "running at the snapshot"},
-    [CUNEI_TRACE_REPLACED] = {"replaced", "replaced by execv"},
+static const char *const state_words[] = {
+    [CUNEI_TRACE_ENDED] = "ended",
+    [CUNEI_TRACE_RUNNING] = "still recording",
+    [CUNEI_TRACE_EXITED] = "ended",
+    [CUNEI_TRACE_TERMINATED] = "terminated",
+    [CUNEI_TRACE_KILLED] = "killed",
+    [CUNEI_TRACE_SNAPSHOT] = "running at the snapshot",
+    [CUNEI_TRACE_REPLACED] = "replaced by execv",
 };
-
-/* Digits in groups of three, with a space that no line breaks at. */
-static void put_count(struct cunei_buffer *out, uint64_t number)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
-
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            cunei_buffer_append_text(out, "\u00a0");
-        cunei_buffer_append(out, &digits[i], 1);
-    }
-}
-
-static void put_counted(struct cunei_buffer *out, uint64_t number, const char *what)
-{
-    put_count(out, number);
-    cunei_buffer_format(out, " %s%s", what, number == 1 ? "" : "s");
-}
-
-static void put_size(struct cunei_buffer *out, uint64_t bytes)
-{
-    static const char *const units[] = {"kB", "MB", "GB", "TB"};
-    double size = (double)bytes / 1000;
-    size_t unit = 0;
-
-    if (bytes < 1000) {
-        put_counted(out, bytes, "byte");
-        return;
-    }
-    for (; size >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-        size /= 1000;
-    cunei_buffer_format(out, "%.*f %s", size < 100 ? 1 : 0, size, units[unit]);
-}
-
-static void put_duration(struct cunei_buffer *out, uint64_t ns)
-{
-    static const struct {
-        uint64_t ns;
-        const char *name;
-    } units[] = {
-        {CUNEI_NS_PER_S, "s"}, {CUNEI_NS_PER_MS, "ms"}, {CUNEI_NS_PER_US, "µs"}};
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        double amount = (double)ns / (double)units[i].ns;
-        if (amount >= 1) {
-            cunei_buffer_format(out, "%.*f %s",
-                                amount < 10    ? 2
-                                : amount < 100 ? 1
-                                               : 0,
-                                amount, units[i].name);
-            return;
-        }
-    }
-    cunei_buffer_format(out, "%" PRIu64 " ns", ns);
-}
 
 static void put_start(struct cunei_buffer *out, uint64_t wall_ns)
 {
@@ -133,14 +77,6 @@ static void put_program(struct cunei_buffer *out, const struct cunei_process *pr
     cunei_buffer_fini(&words);
 }
 
-static uint64_t start_ns(const struct cunei_trace_process *process,
-                         const struct cunei_info_count *inventory)
-{
-    return process->description.start_ns
-               ? process->description.start_ns
-               : cunei_metadata_wall_ns(&process->metadata, inventory->begin);
-}
-
 static void put_lost(struct cunei_buffer *out, const struct cunei_process *process)
 {
     const struct {
@@ -156,12 +92,12 @@ static void put_lost(struct cunei_buffer *out, const struct cunei_process *proce
          "there was no room for more functions, or names of regions and counters"},
     };
 
-    put_counted(out, process->lost, "event");
+    cunei_format_several(out, process->lost, "event");
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if (reasons[i].count == 0)
             continue;
         cunei_buffer_append_text(out, ", ");
-        put_count(out, reasons[i].count);
+        cunei_format_count(out, reasons[i].count);
         cunei_buffer_format(out, " because %s", reasons[i].why);
     }
 }
@@ -185,7 +121,7 @@ static void put_kinds(struct cunei_buffer *out,
             put_row(out, "also");
         else
             cunei_buffer_append_text(out, ", ");
-        put_counted(out, count, cunei_info_kinds[i].what);
+        cunei_format_several(out, count, cunei_info_kinds[i].what);
         is_first = false;
     }
 }
@@ -198,7 +134,7 @@ static void put_hook(struct cunei_buffer *out, const struct cunei_process *descr
     show(out, description->instrumenter);
     if (description->lost_threads) {
         cunei_buffer_append_text(out, ", missing in part of ");
-        put_counted(out, description->lost_threads, "thread");
+        cunei_format_several(out, description->lost_threads, "thread");
     }
     if (description->decorated_refusal)
         cunei_buffer_append_text(out, ", missing in decorated functions");
@@ -226,7 +162,8 @@ static void put_choice(struct cunei_buffer *out,
         if (!cunei_info_kinds[i].is_budget)
             continue;
         cunei_buffer_append_text(out, shown++ ? ", " : "");
-        put_counted(out, cunei_info_count_of(inventory, i), cunei_info_kinds[i].what);
+        cunei_format_several(out, cunei_info_count_of(inventory, i),
+                             cunei_info_kinds[i].what);
     }
 }
 
@@ -237,10 +174,10 @@ static void put_kept(struct cunei_buffer *out, const struct cunei_process *descr
         return;
     put_row(out, "kept");
     if (description->keep_ns)
-        put_duration(out, description->keep_ns);
+        cunei_format_duration(out, description->keep_ns);
     if (description->keep) {
         cunei_buffer_append_text(out, description->keep_ns ? " in " : "");
-        put_size(out, description->keep);
+        cunei_format_size(out, description->keep);
     }
     if (description->complete_ns) {
         cunei_buffer_append_text(out, description->keep ? ", " : "");
@@ -249,22 +186,21 @@ static void put_kept(struct cunei_buffer *out, const struct cunei_process *descr
     }
 }
 
-static void put_process(struct cunei_buffer *out,
-                        const struct cunei_trace_process *process,
-                        const struct cunei_info_count *inventory, unsigned width)
+/* Which process it is, and how it ended. */
+static void put_identity(struct cunei_buffer *out,
+                         const struct cunei_trace_process *process, bool is_damaged)
 {
     const struct cunei_process *description = &process->description;
 
-    put_program(out, description, width);
     put_row(out, "process");
     cunei_buffer_format(out, "%" PRIu32 " on ", process->metadata.pid);
     show(out, process->metadata.host);
-    cunei_buffer_format(out, ", %s", states[process->state].words);
+    cunei_buffer_format(out, ", %s", state_words[process->state]);
     if (description->left || description->exited || description->signal > 0) {
         cunei_buffer_append_text(out, " by ");
         cunei_exit_words_format(process, out);
     }
-    cunei_buffer_append_text(out, inventory->rc < 0 ? ", damaged" : "");
+    cunei_buffer_append_text(out, is_damaged ? ", damaged" : "");
     if (description->name) {
         put_row(out, "name");
         show(out, description->name);
@@ -282,118 +218,57 @@ static void put_process(struct cunei_buffer *out,
             show(out, description->executable);
         }
     }
+}
+
+/* When it ran, and how much was recorded of it. */
+static void put_amount(struct cunei_buffer *out,
+                       const struct cunei_trace_process *process,
+                       const struct cunei_info_count *inventory)
+{
+    put_row(out, "started");
+    put_start(out, cunei_info_count_start_ns(inventory, process));
+    cunei_buffer_append_text(out, ", ");
+    cunei_format_duration(out, cunei_info_count_duration_ns(inventory, process));
+    cunei_buffer_append_text(out, " from the first event to the last");
+    put_row(out, "events");
+    cunei_format_several(out, inventory->events, "event");
+    cunei_buffer_append_text(out, " of ");
+    cunei_format_several(out, inventory->functions, "function");
+    cunei_buffer_append_text(out, " in ");
+    cunei_format_several(out, inventory->threads, "thread");
+    put_kinds(out, inventory);
+    put_row(out, "size");
+    cunei_format_size(out, inventory->bytes);
+    cunei_buffer_append_text(out, ": ");
+    cunei_format_several(out, inventory->packets, "packet");
+    cunei_buffer_append_text(out, " in ");
+    cunei_format_several(out, inventory->streams, "stream");
+}
+
+static void put_process(struct cunei_buffer *out,
+                        const struct cunei_trace_process *process,
+                        const struct cunei_info_count *inventory, unsigned width)
+{
+    const struct cunei_process *description = &process->description;
+
+    put_program(out, description, width);
+    put_identity(out, process, inventory->rc < 0);
     put_hook(out, description);
     put_choice(out, description, inventory);
     put_kept(out, description);
     cunei_info_causes_put(out, description);
-    put_row(out, "started");
-    put_start(out, start_ns(process, inventory));
-    cunei_buffer_append_text(out, ", ");
-    put_duration(out, cunei_info_count_duration_ns(inventory, process));
-    cunei_buffer_append_text(out, " from the first event to the last");
-    put_row(out, "events");
-    put_counted(out, inventory->events, "event");
-    cunei_buffer_append_text(out, " of ");
-    put_counted(out, inventory->functions, "function");
-    cunei_buffer_append_text(out, " in ");
-    put_counted(out, inventory->threads, "thread");
-    put_kinds(out, inventory);
-    put_row(out, "size");
-    put_size(out, inventory->bytes);
-    cunei_buffer_append_text(out, ": ");
-    put_counted(out, inventory->packets, "packet");
-    cunei_buffer_append_text(out, " in ");
-    put_counted(out, inventory->streams, "stream");
+    put_amount(out, process, inventory);
     put_row(out, "lost");
     put_lost(out, description);
     if (description->clamped) {
         put_row(out, "clock");
-        put_count(out, description->clamped);
+        cunei_format_count(out, description->clamped);
         cunei_buffer_append_text(
             out, " times the clock went back; the time before was used");
     }
     put_row(out, "folder");
     show(out, process->path);
     cunei_buffer_append_text(out, "\n");
-}
-
-static void put_json_text(struct cunei_buffer *out, const char *key, const char *text)
-{
-    cunei_buffer_format(out, ",\"%s\":", key);
-    if (text)
-        cunei_text_json(out, text, strlen(text));
-    else
-        cunei_buffer_append_text(out, "null");
-}
-
-static void put_json_list(struct cunei_buffer *out, const char *key, char *const *list,
-                          size_t count)
-{
-    cunei_buffer_format(out, ",\"%s\":[", key);
-    for (size_t i = 0; i < count; i++) {
-        cunei_buffer_append_text(out, i ? "," : "");
-        cunei_text_json(out, list[i], strlen(list[i]));
-    }
-    cunei_buffer_append_text(out, "]");
-}
-
-static void put_json_process(struct cunei_buffer *out,
-                             const struct cunei_trace_process *process,
-                             const struct cunei_info_count *inventory)
-{
-    const struct cunei_process *description = &process->description;
-    const struct {
-        const char *key;
-        uint64_t value;
-    } numbers[] = {
-        {"parent", description->parent},
-        {"start_ns", start_ns(process, inventory)},
-        {"duration_ns", cunei_info_count_duration_ns(inventory, process)},
-        {"threads", inventory->threads},
-        {"streams", inventory->streams},
-        {"packets", inventory->packets},
-        {"events", inventory->events},
-        {"budget_millionths", description->budget},
-        {"keep_bytes", description->keep},
-        {"keep_ns", description->keep_ns},
-        {"complete_ns", description->complete_ns},
-        {"snapshot_ns", description->snapshot_ns},
-        {"functions", inventory->functions},
-        {"bytes", inventory->bytes},
-        {"lost_threads", description->lost_threads},
-        {"lost", description->lost},
-        {"lost_no_stream", description->lost_no_stream},
-        {"lost_no_space", description->lost_no_space},
-        {"lost_no_function", description->lost_no_function},
-        {"clamped", description->clamped},
-        {"write_ns", description->write_ns},
-        {"write_cpu_ns", description->write_cpu_ns},
-        {"stop_errno", description->stop_errno},
-    };
-
-    cunei_buffer_format(out, "{\"pid\":%" PRIu32, process->metadata.pid);
-    put_json_text(out, "state", states[process->state].key);
-    put_json_text(out, "name", description->name);
-    put_json_text(out, "parent_folder", description->parent_folder);
-    put_json_text(out, "host", process->metadata.host);
-    put_json_text(out, "python", description->python);
-    put_json_text(out, "instrumenter", description->instrumenter);
-    put_json_text(out, "executable", description->executable);
-    put_json_text(out, "directory", description->directory);
-    put_json_text(out, "folder", process->path);
-    put_json_list(out, "arguments", description->arguments,
-                  description->argument_count);
-    put_json_list(out, "patterns", description->patterns, description->pattern_count);
-    cunei_info_causes_put_json(out, description);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        cunei_buffer_format(out, ",\"%s\":%" PRIu64, numbers[i].key, numbers[i].value);
-    for (size_t i = 0; i < CUNEI_INFO_KINDS; i++)
-        cunei_buffer_format(out, ",\"%s\":%" PRIu64, cunei_info_kinds[i].key,
-                            cunei_info_count_of(inventory, i));
-    cunei_buffer_format(out, ",\"decorated_lost\":%s,\"full\":%s,\"damaged\":%s}",
-                        description->decorated_refusal ? "true" : "false",
-                        description->full ? "true" : "false",
-                        inventory->rc < 0 ? "true" : "false");
 }
 
 static void put_refusals(struct cunei_buffer *out,
@@ -409,38 +284,72 @@ static void put_refusals(struct cunei_buffer *out,
     cunei_buffer_append_text(out, refusals->count > 0 ? "\n" : "");
 }
 
-static int show_trace(const struct cunei_trace *trace,
-                      const struct cunei_refusals *refusals,
-                      const struct values *values)
+/* Text and JSON of all processes; -EBADMSG: `*error` is why some were counted in part.
+ */
+static int put_processes(const struct cunei_trace *trace, struct cunei_buffer *out,
+                         struct cunei_json *json, unsigned width,
+                         struct cunei_trace_error *error)
 {
-    struct cunei_buffer out = {0};
-    struct cunei_trace_error error;
     int rc = 0;
 
-    if (values->json)
-        cunei_buffer_append_text(&out, "{\"version\":1,\"processes\":[");
     for (size_t i = 0; i < trace->process_count; i++) {
         struct cunei_info_count inventory;
         cunei_info_count_take(&inventory, &trace->processes[i]);
         if (rc == 0) {
             rc = inventory.rc;
-            error = inventory.error;
+            *error = inventory.error;
         }
-        cunei_buffer_append_text(&out, i == 0 ? "" : values->json ? "," : "\n");
-        if (values->json)
-            put_json_process(&out, &trace->processes[i], &inventory);
-        else
-            put_process(&out, &trace->processes[i], &inventory, values->width);
+        if (json) {
+            cunei_info_json_put(json, &trace->processes[i], &inventory);
+            continue;
+        }
+        cunei_buffer_append_text(out, i == 0 ? "" : "\n");
+        put_process(out, &trace->processes[i], &inventory, width);
     }
-    if (values->json) {
-        cunei_buffer_append_text(&out, "],\"unrecorded\":");
-        cunei_refusals_format_json(refusals, &out);
-        cunei_buffer_append_text(&out, "}\n");
-    } else
-        put_refusals(&out, refusals);
-    if (!out.failed)
+    return rc;
+}
+
+static int print_json(const struct cunei_trace *trace,
+                      const struct cunei_refusals *refusals,
+                      struct cunei_trace_error *error)
+{
+    struct cunei_json json = {.out = stdout};
+
+    cunei_json_open(&json, NULL, '{');
+    cunei_json_number(&json, "version", 1);
+    cunei_json_open(&json, "processes", '[');
+    int rc = put_processes(trace, NULL, &json, 0, error);
+    cunei_json_close(&json, ']');
+    cunei_refusals_put_json(refusals, &json);
+    cunei_json_close(&json, '}');
+    int end_rc = cunei_json_end(&json);
+    return rc < 0 ? rc : end_rc;
+}
+
+static int print_text(const struct cunei_trace *trace,
+                      const struct cunei_refusals *refusals, unsigned width,
+                      struct cunei_trace_error *error)
+{
+    struct cunei_buffer out = {0};
+
+    int rc = put_processes(trace, &out, NULL, width, error);
+    put_refusals(&out, refusals);
+    if (out.failed)
+        rc = rc < 0 ? rc : -ENOMEM;
+    else
         (void)fwrite(out.data, 1, out.size, stdout);
     cunei_buffer_fini(&out);
+    return rc;
+}
+
+static int show_trace(const struct cunei_trace *trace,
+                      const struct cunei_refusals *refusals,
+                      const struct values *values)
+{
+    struct cunei_trace_error error = {0};
+
+    int rc = values->json ? print_json(trace, refusals, &error)
+                          : print_text(trace, refusals, values->width, &error);
     if (rc < 0)
         return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; the rest was counted",
                               error.text);
@@ -485,7 +394,7 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_info = {
     .name = "info",
     .args = "[options] DIR",
-    .summary = "show what a trace holds",
+    .summary = "show what a trace contains",
     .help =
         "Shows each process of the trace, by start time: its program and Python; whether\n"
         "it ended, still records, was killed or was replaced by execv; start and\n"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/info_causes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/buffer.h"
 #include "base/text.h"
 #include "text/cause_words.h"
@@ -25,29 +22,14 @@ void cunei_info_causes_put(struct cunei_buffer *out,
     cunei_buffer_fini(&words);
 }
 
-void cunei_info_causes_put_json(struct cunei_buffer *out,
+void cunei_info_causes_put_json(struct cunei_json *json,
                                 const struct cunei_process *description)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    struct cunei_json json = {.out = memory, .is_line = true};
-
-    out->failed |= !memory;
-    if (!memory)
-        return;
-    cunei_json_open(&json, NULL, '[');
+    cunei_json_open(json, "causes", '[');
     for (size_t i = 0; i < description->cause_count; i++) {
-        cunei_json_open(&json, NULL, '{');
-        cunei_cause_words_put(&description->causes[i], &json);
-        cunei_json_close(&json, '}');
+        cunei_json_open(json, NULL, '{');
+        cunei_cause_words_put(&description->causes[i], json);
+        cunei_json_close(json, '}');
     }
-    cunei_json_close(&json, ']');
-    out->failed |= cunei_json_end(&json) < 0;
-    out->failed |= fclose(memory) != 0;
-    while (size > 0 && text[size - 1] == '\n')
-        size--;
-    cunei_buffer_append_text(out, ",\"causes\":");
-    cunei_buffer_append(out, text, size);
-    free(text);
+    cunei_json_close(json, ']');
 }

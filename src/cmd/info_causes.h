@@ -4,14 +4,15 @@
 #define CUNEI_CMD_INFO_CAUSES_H
 
 struct cunei_buffer;
+struct cunei_json;
 struct cunei_process;
 
 /* A row for each. */
 void cunei_info_causes_put(struct cunei_buffer *out,
                            const struct cunei_process *description);
 
-/* The member `causes`, behind another one. */
-void cunei_info_causes_put_json(struct cunei_buffer *out,
+/* The member `causes`. */
+void cunei_info_causes_put_json(struct cunei_json *json,
                                 const struct cunei_process *description);
 
 #endif

@@ -92,6 +92,14 @@ void cunei_info_count_take(struct cunei_info_count *inventory,
         inventory->functions += process->functions[i].module != NULL;
 }
 
+uint64_t cunei_info_count_start_ns(const struct cunei_info_count *inventory,
+                                   const struct cunei_trace_process *process)
+{
+    return process->description.start_ns
+               ? process->description.start_ns
+               : cunei_metadata_wall_ns(&process->metadata, inventory->begin);
+}
+
 uint64_t cunei_info_count_duration_ns(const struct cunei_info_count *inventory,
                                       const struct cunei_trace_process *process)
 {

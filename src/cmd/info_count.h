@@ -42,6 +42,10 @@ uint64_t cunei_info_count_of(const struct cunei_info_count *inventory, size_t ki
 void cunei_info_count_take(struct cunei_info_count *inventory,
                            const struct cunei_trace_process *process);
 
+/* On the wall clock; where the description does not say it, that of the first event. */
+uint64_t cunei_info_count_start_ns(const struct cunei_info_count *inventory,
+                                   const struct cunei_trace_process *process);
+
 /* Nanoseconds from the first event to the last. */
 uint64_t cunei_info_count_duration_ns(const struct cunei_info_count *inventory,
                                       const struct cunei_trace_process *process);

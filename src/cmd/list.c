@@ -25,12 +25,13 @@
 #include "text/names.h"
 #include "text/table.h"
 #include "text/terminal_text.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/live/recorded_words.h"
 #include "trace/live/recordings.h"
 #include "trace/process/error.h"
+#include "trace/process/exit_words.h"
 
 /* Rates are measured for so long. */
 #define MEASURED_NS (100 * CUNEI_NS_PER_MS)
@@ -52,17 +53,10 @@ struct rows {
     size_t count;
 };
 
-static const char *const states[] = {
-    [CUNEI_TRACE_ENDED] = "ended",       [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_EXITED] = "ended",      [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed",     [CUNEI_TRACE_REPLACED] = "replaced",
-    [CUNEI_TRACE_SNAPSHOT] = "snapshot",
-};
-
 /* Those whose folders can be read; the others may be gone by now. */
 static int load(struct rows *rows, const struct cunei_recordings *recordings)
 {
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_error error;
 
     rows->items = calloc(recordings->count + 1, sizeof(rows->items[0]));
@@ -70,8 +64,8 @@ static int load(struct rows *rows, const struct cunei_recordings *recordings)
         return -1;
     for (size_t i = 0; i < recordings->count; i++) {
         struct row *row = &rows->items[rows->count];
-        if (cunei_process_folder_open(&row->process, recordings->items[i].folder, &view,
-                                      &error) == 0)
+        if (cunei_process_folder_open(&row->process, recordings->items[i].folder,
+                                      &opening, &error) == 0)
             rows->count++;
     }
     return 0;
@@ -150,7 +144,8 @@ static void add_row(struct cunei_table *table, const struct row *row)
 
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_PLAIN), "%" PRIu32,
                         row->process.metadata.pid);
-    cunei_buffer_append_text(cunei_table_cell(table, ink), states[row->process.state]);
+    cunei_buffer_append_text(cunei_table_cell(table, ink),
+                             cunei_trace_state_word(row->process.state));
     struct cunei_buffer *rate = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (row->has_rate)
         cunei_format_count(rate, row->rate);
@@ -223,16 +218,13 @@ static void put_json(struct cunei_json *json, const struct row *row)
 
     cunei_json_open(json, NULL, '{');
     cunei_json_number(json, "pid", row->process.metadata.pid);
-    cunei_json_text(json, "state", states[row->process.state]);
+    cunei_json_text(json, "state", cunei_trace_state_word(row->process.state));
     cunei_json_number_or_null(json, "events_per_second", row->has_rate, row->rate);
     cunei_json_number_or_null(json, "keep_bytes", process->keep > 0, process->keep);
     cunei_json_number_or_null(json, "keep_ns", process->keep_ns > 0, process->keep_ns);
     cunei_format_program(&text, process);
     cunei_json_text(json, "program", cunei_buffer_text(&text));
-    cunei_json_open(json, "arguments", '[');
-    for (size_t i = 0; i < process->argument_count; i++)
-        cunei_json_text(json, NULL, process->arguments[i]);
-    cunei_json_close(json, ']');
+    cunei_json_texts(json, "arguments", process->arguments, process->argument_count);
     cunei_json_text(json, "python", version_of(process));
     cunei_buffer_clear(&text);
     put_trace(row, &text);
@@ -317,14 +309,14 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_list = {
     .name = "list",
     .args = "[options]",
-    .summary = "show recordings, and Python processes to attach to",
+    .summary = "list recordings, and Python processes to attach to",
     .help =
-        "Lists your recorded processes: those that are being recorded, and those that\n"
-        "were killed and whose traces have not been read since. Each line has the pid,\n"
-        "the state, about how many events a second it records, what --keep keeps, the\n"
-        "program, its Python and the directory of the trace. Then come all other Pythons:\n"
-        "armed ones and attachable ones can be recorded by 'cunei attach PID'; of closed\n"
-        "ones the line says why not.\n"
+        "Lists your processes that are being recorded, and those that were killed and\n"
+        "whose traces have not been read since. Each line has the pid, the state, about\n"
+        "how many events a second it records, what --keep keeps, the program, its Python\n"
+        "and the directory of the trace. Then come all other Pythons: those that are\n"
+        "armed or attachable can be recorded with 'cunei attach PID'; for those that are\n"
+        "closed the line has the reason.\n"
         "\n"
         "  cunei list\n"
         "  cunei attach PID             record a process that is running\n"

@@ -13,9 +13,9 @@
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
 #include "cmd/suggest/suggestion.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 
 static const struct cunei_cmd *const commands[] = {
     &cunei_cmd_run,         &cunei_cmd_top,     &cunei_cmd_record,   &cunei_cmd_attach,
@@ -109,9 +109,9 @@ static bool is_trace(const char *path)
     struct cunei_trace trace;
     struct cunei_trace_error error;
 
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
 
-    if (cunei_trace_open_view(&trace, path, &view, &error) < 0)
+    if (cunei_trace_open_with(&trace, path, &opening, &error) < 0)
         return false;
     cunei_trace_close(&trace);
     return true;

@@ -57,7 +57,7 @@ static int make_directory(struct cunei_recorded_run *recording,
         cunei_buffer_format(&name, "cunei-%s-%d", recording->program.name,
                             (int)getpid());
         recording->directory = cunei_trace_directory_make_new(
-            name.data, &recording->shown, &recording->directory_id, &reason);
+            name.data, "-o", &recording->shown, &recording->directory_id, &reason);
     } else if (*values->directory) {
         recording->directory = cunei_trace_directory_make(
             values->directory, "-o", values->recording.force, &recording->directory_id,
@@ -112,6 +112,8 @@ static int run_record(int argc, char **argv)
             cunei_trigger_options_check_recording(&values.triggers, &values.recording);
     if (status == CUNEI_OPTIONS_CONTINUE) {
         status = cunei_recorded_run_prepare(&recording, argc - 1, argv + 1);
+        if (status == EXIT_SUCCESS)
+            status = cunei_trigger_options_prepare(&values.triggers);
         if (status == EXIT_SUCCESS)
             status = record(&recording, &values);
     }

@@ -15,9 +15,9 @@
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 
 struct values {
     bool force;
@@ -117,8 +117,8 @@ static int run_recover(int argc, char **argv)
     status = cunei_options_directory(&cunei_cmd_recover, argc, argv);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
-    const struct cunei_trace_view view = {.without_ring = true};
-    int rc = cunei_trace_open_view(&trace, argv[1], &view, &error);
+    const struct cunei_trace_open_options opening = {.without_ring = true};
+    int rc = cunei_trace_open_with(&trace, argv[1], &opening, &error);
     if (rc < 0)
         return cunei_cmd_fail_to_open(rc, argv[1], &error);
     status = recover_all(&trace, &values);

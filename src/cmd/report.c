@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/measure.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/common/options.h"
@@ -125,7 +126,7 @@ static const struct cunei_option options[] = {
     {.name = "follow",
      .letter = 'f',
      .kind = CUNEI_OPTION_FLAG,
-     .help = "report again and again, until the recording ends",
+     .help = "repeat the report until the recording ends",
      .offset = offsetof(struct cunei_report_values, follow)},
     {.name = "interval",
      .kind = CUNEI_OPTION_DURATION,
@@ -152,18 +153,6 @@ static const struct cunei_option options[] = {
      .offset = VALUE(patterns)},
     {0},
 };
-
-static bool parse_percent(const char *text, double *share)
-{
-    char *end = NULL;
-    double percent = strtod(text, &end);
-
-    if (end == text || (*end && !(end[0] == '%' && !end[1])) || !(percent >= 0) ||
-        percent > 100)
-        return false;
-    *share = percent / 100;
-    return true;
-}
 
 /* What the option of a section asks for. */
 static struct cunei_report_choice read_choice(struct cunei_report_section_value *value)
@@ -220,11 +209,14 @@ int cunei_report_settle(struct cunei_report_values *values)
     cunei_patterns_project_first(&values->report.patterns);
     values->report.processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
-    if (!values->min_percent ||
-        parse_percent(values->min_percent, &values->report.min_share))
+    if (!values->min_percent)
         return CUNEI_OPTIONS_CONTINUE;
-    return cunei_cmd_usage("--min-percent needs a number from 0 to 100, not '%s'",
-                           values->min_percent);
+    double percent;
+    if (!cunei_measure_percent(values->min_percent, 0, 100, &percent))
+        return cunei_cmd_usage("--min-percent needs a number from 0 to 100, not '%s'",
+                               values->min_percent);
+    values->report.min_share = percent / 100;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 void cunei_report_values_fini(struct cunei_report_values *values)
@@ -239,7 +231,7 @@ void cunei_report_values_fini(struct cunei_report_values *values)
 static int settle_follow(struct cunei_report_values *values)
 {
     if (values->interval_ns > 0 && !values->follow)
-        return cunei_cmd_usage("--interval is for --follow");
+        return cunei_cmd_usage("--interval needs --follow");
     if (values->interval_ns == 0)
         values->interval_ns = FOLLOW_INTERVAL_NS;
     return CUNEI_OPTIONS_CONTINUE;
@@ -287,7 +279,7 @@ const struct cunei_cmd cunei_cmd_report = {
         "  ≈p50 ≈p99   median and 99th percentile of these times, within 3 %\n"
         "  max         the longest of these times\n"
         "\n"
-        "Percentages are shares of the time of all threads. Those of self leave out the\n"
+        "Percentages are shares of the time of all threads. Those of self exclude the\n"
         "time in functions that only wait, which a line below the table shows.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"

@@ -75,8 +75,10 @@ static size_t screen_lines(void)
 /* As many lines as fit, over those of the last time. */
 static void draw(struct display *display, const char *text)
 {
-    if (!display->is_drawn)
+    if (!display->is_drawn) {
+        cunei_follow_wait_part_with(LEAVE_SCREEN);
         (void)fputs(ENTER_SCREEN, stdout);
+    }
     display->is_drawn = true;
     (void)fputs(TO_TOP, stdout);
     for (size_t left = screen_lines(); left > 0 && *text; left--) {

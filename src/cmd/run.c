@@ -173,9 +173,10 @@ static int settle_trace(struct values *values)
     for (size_t i = 0; status == CUNEI_OPTIONS_CONTINUE && cunei_report_sections[i];
          i++) {
         if (values->trace.is_asked && values->report.report.sections[i].is_asked)
-            status = cunei_cmd_usage("--trace prints calls and --%s is of a report; "
-                                     "leave out one of them",
-                                     cunei_report_sections[i]->name);
+            status = cunei_cmd_usage(
+                "--trace cannot be used with --%s, because it prints calls instead of "
+                "a report; use only one of them",
+                cunei_report_sections[i]->name);
     }
     return status;
 }

@@ -24,7 +24,7 @@ const struct cunei_option cunei_run_trace_options[] = {
     {.name = "min-time",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "with --trace: only calls that took that long, and\n"
+     .help = "with --trace: only calls at least this long, and\n"
              "their callers",
      .offset = offsetof(struct cunei_run_trace_values, min_time_ns)},
     {.name = "thread",
@@ -38,9 +38,9 @@ const struct cunei_option cunei_run_trace_options[] = {
 int cunei_run_trace_settle(const struct cunei_run_trace_values *values)
 {
     if (!values->is_asked && values->min_time_ns > 0)
-        return cunei_cmd_usage("--min-time is for --trace");
+        return cunei_cmd_usage("--min-time needs --trace");
     if (!values->is_asked && values->thread)
-        return cunei_cmd_usage("--thread is for --trace");
+        return cunei_cmd_usage("--thread needs --trace");
     return CUNEI_OPTIONS_CONTINUE;
 }
 

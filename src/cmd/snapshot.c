@@ -57,8 +57,8 @@ static int make_directory(struct destination *to, const struct values *values,
         to->shown = strdup(values->directory);
     } else {
         cunei_buffer_format(&name, "%s-snapshot", slash ? slash + 1 : "cunei");
-        to->path =
-            cunei_trace_directory_make_new(name.data, &to->shown, &to->id, &reason);
+        to->path = cunei_trace_directory_make_new(name.data, "-o", &to->shown, &to->id,
+                                                  &reason);
     }
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     free(real);
@@ -98,10 +98,11 @@ static void note_short(const struct cunei_snapshot *snapshot, uint64_t held_ns,
     cunei_format_size(&size, snapshot->ring_bytes);
     cunei_buffer_format(&time, "%gs",
                         (double)snapshot->asked_ns / (double)CUNEI_NS_PER_S);
-    cunei_cmd_note("only the last %s are complete, not %s: a ring of %s did not "
-                   "suffice; record with a larger one, about --keep %s%s%" PRIu64 "M",
-                   held.data, asked.data, size.data, is_last ? "" : time.data,
-                   is_last ? "" : ",", needed_mib(snapshot, held_ns));
+    cunei_cmd_note(
+        "only the last %s are complete, not %s: a ring of %s was too small; record "
+        "with a larger one, about --keep %s%s%" PRIu64 "M",
+        held.data, asked.data, size.data, is_last ? "" : time.data, is_last ? "" : ",",
+        needed_mib(snapshot, held_ns));
     cunei_buffer_fini(&held);
     cunei_buffer_fini(&asked);
     cunei_buffer_fini(&size);
@@ -133,10 +134,11 @@ static void print_summary(const struct cunei_snapshot *snapshot, const char *sho
     if (snapshot->overtaken) {
         cunei_buffer_clear(&text);
         cunei_format_several(&text, snapshot->overtaken, "ring");
-        cunei_cmd_note("%s %s overwritten before %s copied: nothing of the time asked "
-                       "for is complete; record with a larger --keep",
-                       text.data, snapshot->overtaken == 1 ? "was" : "were",
-                       snapshot->overtaken == 1 ? "it was" : "they were");
+        cunei_cmd_note(
+            "%s %s overwritten before %s copied: nothing of the requested time is "
+            "complete; record with a larger --keep",
+            text.data, snapshot->overtaken == 1 ? "was" : "were",
+            snapshot->overtaken == 1 ? "it was" : "they were");
     }
     if (held_ns)
         note_short(snapshot, held_ns, is_last);
@@ -225,11 +227,11 @@ static int run_snapshot(int argc, char **argv)
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     if (argc != 2)
-        return cunei_cmd_usage(argc < 2 ? "missing pid or directory: cunei snapshot "
-                                          "PID, or cunei snapshot DIR"
-                                        : "unexpected argument '%s'; a snapshot is of "
-                                          "one recording",
-                               argv[argc < 2 ? 0 : 2]);
+        return cunei_cmd_usage(
+            argc < 2 ? "missing pid or directory: cunei snapshot "
+                       "PID, or cunei snapshot DIR"
+                     : "unexpected argument '%s'; a snapshot copies one recording",
+            argv[argc < 2 ? 0 : 2]);
     return snapshot_of(&values, argv[1]);
 }
 
@@ -243,12 +245,12 @@ static const struct cunei_option options[] = {
     {.name = "after",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "wait that long first, for example 2s",
+     .help = "wait this long first, for example 2s",
      .offset = offsetof(struct values, after_ns)},
     {.name = "last",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "only the last part of what there is, for example 10s",
+     .help = "copy only the last part, for example 10s",
      .offset = offsetof(struct values, last_ns)},
     {.name = "force",
      .kind = CUNEI_OPTION_FLAG,
@@ -268,13 +270,12 @@ const struct cunei_cmd cunei_cmd_snapshot = {
     .summary = "copy what was recorded up to now",
     .help =
         "Copies what all processes of a recording have recorded up to this moment into a\n"
-        "directory of its own, an ordinary trace. The programs are not asked or stopped,\n"
-        "and the recording continues. After a crash it copies the last seconds of every\n"
-        "process.\n"
+        "new directory, an ordinary trace. The programs are not stopped, and the\n"
+        "recording continues. After a crash it copies the last seconds of every process.\n"
         "\n"
         "It works with every recording, and is made for 'cunei record --keep', which\n"
-        "keeps only the last part. Without --last it copies all that is kept, with the\n"
-        "time of --keep. PID is any process of the recording; 'cunei list' shows them.\n"
+        "keeps only the last part. Without --last it copies everything that --keep keeps.\n"
+        "PID is any process of the recording; 'cunei list' shows them.\n"
         "\n"
         "  cunei record --keep 30s -o DIR app.py &\n"
         "  cunei snapshot DIR\n"

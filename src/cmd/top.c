@@ -191,7 +191,7 @@ const struct cunei_cmd cunei_cmd_top = {
         "  cunei top app.py --port 8000     run it, and watch it\n"
         "  cunei top 4711                   watch a process; one that is not recorded is\n"
         "                                   recorded while it is shown\n"
-        "  cunei top app.py                 the same by name, where no such file is here\n"
+        "  cunei top app.py                 the same by name, if no such file is here\n"
         "  cunei top DIR                    follow a recording, or show a finished one\n"
         "  cunei top                        choose from what is being recorded\n"
         "  cunei top --once --sort calls/s DIR\n"
@@ -200,12 +200,12 @@ const struct cunei_cmd cunei_cmd_top = {
         "In the screen, ? lists the keys. Columns: shares (self%, total%), rates\n"
         "(calls/s) and own%, below% are of the last interval; calls, self, total, mean,\n"
         "p99 and max are since the start, as in 'cunei report'. Numbers with ~ are\n"
-        "estimates, of functions that a budget sampled.\n"
+        "estimates for functions that --budget sampled.\n"
         "\n"
-        "A program that top runs keeps its last 30 seconds, at most 256 MB, in a\n"
-        "temporary directory; the key s saves them. Its exit status is top's. What it\n"
-        "prints is in a pane (key o), and is printed again at the end; with --once,\n"
-        "--batch and --json it goes to stderr.",
+        "While top runs a program, its last 30 seconds (at most 256 MB) are kept in a\n"
+        "temporary directory; the key s saves them. The exit status is the program's.\n"
+        "The key o shows what the program prints, which is printed again at the end;\n"
+        "with --once, --batch and --json it goes to stderr.",
     .options = cunei_top_option_rows,
     .takes_program = true,
     .run = run_top,

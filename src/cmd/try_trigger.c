@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/vector.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -22,12 +21,9 @@
 #include "text/terminal_text.h"
 #include "trace/directory/trace.h"
 #include "trace/directory/trace_begin.h"
-#include "trigger/causes.h"
 #include "trigger/kind.h"
+#include "trigger/trial.h"
 #include "trigger/watch.h"
-
-/* Firings whose details are kept; others are counted. */
-#define FIRINGS_MAX (1u << 18)
 
 struct values {
     struct cunei_trigger_options trigger;
@@ -35,103 +31,33 @@ struct values {
     bool json;
 };
 
-struct firing {
-    size_t number; /* in the order in which they were found */
-    size_t trigger;
-    uint32_t pid;
-    struct cunei_cause cause; /* owned */
-};
-
-struct tally {
-    uint64_t fired, snapshots;
-    struct cunei_trigger_names names;
-};
-
 struct trial {
     const struct values *values;
     const char *path;
-    uint64_t begin_ns;      /* of the recording */
-    struct firing *firings; /* owned */
-    size_t count, capacity;
-    uint64_t beyond; /* firings that are not kept */
-    uint64_t snapshots;
-    struct tally tallies[CUNEI_TRIGGERS_MAX];
+    uint64_t begin_ns; /* of the recording */
+    struct cunei_trigger_trial found;
+    struct cunei_trigger_names names[CUNEI_TRIGGERS_MAX]; /* for each trigger */
 };
 
 static void note_firing(void *context, const struct cunei_trigger_firing *firing)
 {
     struct trial *trial = context;
-    struct firing kept = {.number = trial->count,
-                          .trigger = firing->trigger,
-                          .pid = firing->process->metadata.pid};
 
-    trial->tallies[firing->trigger].fired++;
-    if (trial->count == FIRINGS_MAX ||
-        !CUNEI_VECTOR_RESERVE(trial->firings, trial->capacity, trial->count + 1) ||
-        cunei_cause_copy(&kept.cause, firing->cause) < 0) {
-        trial->beyond++;
-        return;
-    }
-    trial->firings[trial->count++] = kept;
+    cunei_trigger_trial_add(&trial->found, firing);
 }
 
 static void note_name(void *context, size_t trigger, const char *name)
 {
     struct trial *trial = context;
 
-    cunei_trigger_names_add(&trial->tallies[trigger].names, name);
+    cunei_trigger_names_add(&trial->names[trigger], name);
 }
 
 static void trial_fini(struct trial *trial)
 {
-    for (size_t i = 0; i < trial->count; i++)
-        cunei_cause_fini(&trial->firings[i].cause);
-    free(trial->firings);
+    cunei_trigger_trial_fini(&trial->found);
     for (size_t i = 0; i < CUNEI_TRIGGERS_MAX; i++)
-        cunei_trigger_names_fini(&trial->tallies[i].names);
-}
-
-static int compare_firings(const void *left, const void *right)
-{
-    const struct firing *a = left, *b = right;
-
-    if (a->cause.time_ns != b->cause.time_ns)
-        return a->cause.time_ns < b->cause.time_ns ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* The end of the firings that would be causes of one snapshot, from `first` on. */
-static size_t find_together(const struct trial *trial, size_t first)
-{
-    uint64_t end_ns = trial->firings[first].cause.time_ns + CUNEI_TRIGGER_TOGETHER_NS;
-    size_t end = first;
-
-    while (end < trial->count && trial->firings[end].cause.time_ns <= end_ns)
-        end++;
-    return end;
-}
-
-/* Count the snapshots that the limits in time and number would have let through. */
-static void count_snapshots(struct trial *trial)
-{
-    const struct cunei_snapshot_limits *limits = &trial->values->trigger.limits;
-    struct cunei_snapshot_tally tally = {0};
-    uint64_t max_bytes = 0;
-
-    for (size_t i = 0, end; i < trial->count; i = end) {
-        uint64_t now_ns = trial->firings[i].cause.time_ns;
-        uint32_t seen = 0;
-        end = find_together(trial, i);
-        if (!cunei_snapshot_may(limits, &tally, now_ns, end - i, &max_bytes))
-            continue;
-        cunei_snapshot_count(&tally, now_ns, 0);
-        for (size_t j = i; j < end; j++) {
-            size_t trigger = trial->firings[j].trigger;
-            trial->tallies[trigger].snapshots += !(seen >> trigger & 1);
-            seen |= UINT32_C(1) << trigger;
-        }
-    }
-    trial->snapshots = tally.count;
+        cunei_trigger_names_fini(&trial->names[i]);
 }
 
 /* How many firings are shown. */
@@ -139,7 +65,7 @@ static size_t shown_count(const struct trial *trial)
 {
     uint64_t shown = trial->values->shown;
 
-    return shown && shown < trial->count ? (size_t)shown : trial->count;
+    return shown && shown < trial->found.count ? (size_t)shown : trial->found.count;
 }
 
 static int print_triggers(const struct trial *trial, const struct cunei_style *style)
@@ -157,9 +83,9 @@ static int print_triggers(const struct trial *trial, const struct cunei_style *s
         cunei_terminal_text(cunei_table_cell(&table, CUNEI_INK_STRONG),
                             triggers->items[i].text, SIZE_MAX);
         cunei_format_count(cunei_table_cell(&table, CUNEI_INK_PLAIN),
-                           trial->tallies[i].fired);
+                           trial->found.fired[i]);
         cunei_format_count(cunei_table_cell(&table, CUNEI_INK_PLAIN),
-                           trial->tallies[i].snapshots);
+                           trial->found.snapshots[i]);
     }
     int rc = cunei_table_print(&table, style, stdout);
     cunei_table_fini(&table);
@@ -167,7 +93,7 @@ static int print_triggers(const struct trial *trial, const struct cunei_style *s
 }
 
 static void add_row(const struct trial *trial, struct cunei_table *table,
-                    const struct firing *firing, size_t times)
+                    const struct cunei_trial_firing *firing, size_t times)
 {
     const struct cunei_cause *cause = &firing->cause;
     struct cunei_buffer place = {0};
@@ -194,7 +120,8 @@ static void add_row(const struct trial *trial, struct cunei_table *table,
 }
 
 /* Whether two firings differ in nothing but their time. */
-static bool is_same(const struct firing *a, const struct firing *b)
+static bool is_same(const struct cunei_trial_firing *a,
+                    const struct cunei_trial_firing *b)
 {
     return a->trigger == b->trigger && a->pid == b->pid &&
            a->cause.thread == b->cause.thread && a->cause.line == b->cause.line &&
@@ -209,12 +136,13 @@ static size_t add_rows(const struct trial *trial, struct cunei_table *table)
     uint64_t most = trial->values->shown, rows = 0;
     size_t next = 0;
 
-    for (size_t first = 0; first < trial->count && (most == 0 || rows < most); rows++) {
-        for (next = first; next < trial->count; next++) {
-            if (!is_same(&trial->firings[first], &trial->firings[next]))
+    for (size_t first = 0; first < trial->found.count && (most == 0 || rows < most);
+         rows++) {
+        for (next = first; next < trial->found.count; next++) {
+            if (!is_same(&trial->found.firings[first], &trial->found.firings[next]))
                 break;
         }
-        add_row(trial, table, &trial->firings[first], next - first);
+        add_row(trial, table, &trial->found.firings[first], next - first);
         first = next;
     }
     return next;
@@ -249,24 +177,26 @@ static int print_text(const struct trial *trial)
 
     int rc = print_triggers(trial, &style);
     cunei_buffer_append_text(&text, "in all ");
-    cunei_format_several(&text, trial->snapshots, "snapshot");
+    cunei_format_several(&text, trial->found.snapshot_count, "snapshot");
     (void)printf("%s\n", cunei_buffer_text(&text));
-    if (rc == 0 && trial->count > 0) {
+    if (rc == 0 && trial->found.count > 0) {
         (void)fputc('\n', stdout);
         rc = print_firings(trial, &style, &shown);
     }
     cunei_buffer_clear(&text);
-    cunei_format_count(&text, trial->count - shown + trial->beyond);
-    if (trial->count > shown || trial->beyond > 0)
+    cunei_format_count(&text, trial->found.count - shown + trial->found.beyond);
+    if (trial->found.count > shown || trial->found.beyond > 0)
         (void)printf("… %s more; -n 0 shows all\n", cunei_buffer_text(&text));
     rc = text.failed ? -ENOMEM : rc;
     cunei_buffer_fini(&text);
     return rc;
 }
 
-static void put_trigger(struct cunei_json *json, const struct cunei_trigger *trigger,
-                        const struct tally *tally)
+static void put_trigger(struct cunei_json *json, const struct trial *trial,
+                        size_t index)
 {
+    const struct cunei_trigger *trigger = &trial->values->trigger.triggers.items[index];
+
     cunei_json_open(json, NULL, '{');
     cunei_json_text(json, "trigger", trigger->text);
     cunei_json_text(json, "kind", trigger->kind->name);
@@ -274,29 +204,28 @@ static void put_trigger(struct cunei_json *json, const struct cunei_trigger *tri
         cunei_json_text(json, "unit", trigger->kind->unit);
     else
         cunei_json_raw(json, "unit", "null");
-    cunei_json_number(json, "fired", tally->fired);
-    cunei_json_number(json, "snapshots", tally->snapshots);
+    cunei_json_number(json, "fired", trial->found.fired[index]);
+    cunei_json_number(json, "snapshots", trial->found.snapshots[index]);
     cunei_json_close(json, '}');
 }
 
 static int print_json(const struct trial *trial)
 {
-    const struct cunei_triggers *triggers = &trial->values->trigger.triggers;
     struct cunei_json json = {.out = stdout};
 
     cunei_json_open(&json, NULL, '{');
     cunei_json_number(&json, "version", 1);
     cunei_json_number(&json, "begin_ns", trial->begin_ns);
-    cunei_json_number(&json, "snapshots", trial->snapshots);
+    cunei_json_number(&json, "snapshots", trial->found.snapshot_count);
     cunei_json_open(&json, "triggers", '[');
-    for (size_t i = 0; i < triggers->count; i++)
-        put_trigger(&json, &triggers->items[i], &trial->tallies[i]);
+    for (size_t i = 0; i < trial->values->trigger.triggers.count; i++)
+        put_trigger(&json, trial, i);
     cunei_json_close(&json, ']');
     cunei_json_open(&json, "firings", '[');
     for (size_t i = 0; i < shown_count(trial); i++) {
         cunei_json_open(&json, NULL, '{');
-        cunei_json_number(&json, "pid", trial->firings[i].pid);
-        cunei_cause_words_put(&trial->firings[i].cause, &json);
+        cunei_json_number(&json, "pid", trial->found.firings[i].pid);
+        cunei_cause_words_put(&trial->found.firings[i].cause, &json);
         cunei_json_close(&json, '}');
     }
     cunei_json_close(&json, ']');
@@ -318,11 +247,10 @@ static int note_unmatched(struct trial *trial, const struct cunei_trigger_watch 
     for (size_t i = 0; i < triggers->count; i++) {
         const struct cunei_trigger *trigger = &triggers->items[i];
         cunei_buffer_clear(&sentence);
-        if (trial->tallies[i].fired > 0 ||
+        if (trial->found.fired[i] > 0 ||
             !cunei_suggest_trigger(trigger, cunei_trigger_watch_functions(watch, i),
-                                   &trial->tallies[i].names,
-                                   cunei_trigger_watch_trace(watch), trial->path,
-                                   &sentence))
+                                   &trial->names[i], cunei_trigger_watch_trace(watch),
+                                   trial->path, &sentence))
             continue;
         if (trigger->kind->matches)
             status = cunei_cmd_fail(0, "%s", cunei_buffer_text(&sentence));
@@ -348,8 +276,7 @@ static int show(struct trial *trial, const struct cunei_trigger_watch *watch)
 {
     const struct cunei_trace *trace = cunei_trigger_watch_trace(watch);
 
-    qsort(trial->firings, trial->count, sizeof(trial->firings[0]), compare_firings);
-    count_snapshots(trial);
+    cunei_trigger_trial_finish(&trial->found, &trial->values->trigger.limits);
     int rc = trial->values->json ? print_json(trial) : print_text(trial);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot show '%s'", trial->path);
@@ -424,7 +351,7 @@ static const struct cunei_option options[] = {
     {.name = "snapshot-count",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "how many there may be (default 10; 0: no limit)",
+     .help = "count at most N snapshots (default 10; 0: no limit)",
      .offset = offsetof(struct values, trigger.limits.count)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -440,7 +367,7 @@ const struct cunei_cmd cunei_cmd_try_trigger = {
     .help =
         "Shows how often, when and where triggers would have fired in a recording, and\n"
         "how many snapshots 'cunei record --keep 30s --trigger …' would have made of\n"
-        "it. So you can find out which limit is a good one.\n"
+        "it. Use it to find good limits.\n"
         "\n"
         "  cunei try-trigger DIR --trigger exception:ValueError\n"
         "  cunei try-trigger DIR --trigger 'slow:app:handle>50ms' --trigger 'lag>100ms'",

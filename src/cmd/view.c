@@ -27,7 +27,7 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, part)},
     {.name = "hide-source",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "leave the source of functions out",
+     .help = "do not include the source of functions",
      .offset = offsetof(struct values, exporting.hide_source)},
     {0},
 };

@@ -168,6 +168,8 @@ static int run_watch(int argc, char **argv)
         trace = cunei_recording_target_find(argv[1]);
         status = trace ? check_running(trace) : EXIT_FAILURE;
         if (status == EXIT_SUCCESS)
+            status = cunei_trigger_options_prepare(&values.triggers);
+        if (status == EXIT_SUCCESS)
             status = watch_trace(&values, trace);
     }
     free(trace);
@@ -185,7 +187,7 @@ static const struct cunei_option options[] = {
     {.name = "last",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "only the last part of what there is, for example 10s",
+     .help = "copy only the last part, for example 10s",
      .offset = offsetof(struct values, last_ns)},
     {0},
 };
@@ -196,10 +198,9 @@ const struct cunei_cmd cunei_cmd_watch = {
     .summary = "make snapshots of a recording when something happens",
     .help =
         "Follows a recording in progress, and makes a snapshot when a trigger fires.\n"
-        "The programs are not asked and do not notice. It ends with the recording, or\n"
-        "by Ctrl-C. 'cunei record --trigger' does the same from the start; this is for\n"
-        "a recording that runs already. PID is any process of it; 'cunei list' shows\n"
-        "them.\n"
+        "The programs do not notice. It ends with the recording, or on Ctrl-C. 'cunei\n"
+        "record --trigger' does the same from the start; this is for a recording that\n"
+        "runs already. PID is any process of it; 'cunei list' shows them.\n"
         "\n"
         "  cunei watch 4711 --trigger exception:ValueError\n"
         "  cunei watch DIR --trigger 'slow:app:handle>50ms' --trigger crash",

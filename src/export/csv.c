@@ -44,9 +44,9 @@ struct remainder {
 struct state {
     uint32_t pid, tid;
     uint64_t last_ns;
-    struct row *rows; /* owned: the spans that are open, … */
+    struct row *rows; /* owned: the open spans */
     uint32_t count, capacity;
-    uint32_t adopted;             /* … of which another piece began so many */
+    uint32_t adopted;             /* how many of them began in another piece */
     struct remainder *remainders; /* owned */
     uint32_t remainder_count, remainder_capacity;
     struct cunei_buffer texts; /* of the spans that are open */

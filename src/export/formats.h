@@ -46,7 +46,7 @@ extern const struct cunei_export_format cunei_export_formats[];
 /* The format of that name, which is `size` bytes long, or NULL. */
 const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
 
-/* The better format if this one has so many bytes, or NULL. */
+/* The better format for a file of that many bytes, or NULL. */
 const struct cunei_export_format *cunei_export_instead(
     const struct cunei_export_format *format, uint64_t bytes);
 

@@ -35,7 +35,7 @@ int cunei_late_parameters_add(struct cunei_late_parameters *late,
                               const struct cunei_user_value *value, uint64_t time,
                               struct cunei_late_parameter *out);
 
-/* A call of a function begins; it ends, and so many of `ended` were waiting for it. */
+/* A call of a function begins.  It ends: returns how many of `ended` waited for it. */
 void cunei_late_parameters_begin(struct cunei_late_parameters *late, uint32_t function);
 size_t cunei_late_parameters_end(struct cunei_late_parameters *late, uint32_t function);
 void cunei_late_parameters_free_ended(struct cunei_late_parameters *late, size_t count);

@@ -24,8 +24,8 @@
 #include "probe/events/greenlet.h"
 #include "probe/events/process.h"
 #include "probe/recording/control.h"
+#include "probe/recording/hidden_command.h"
 #include "probe/recording/probe_state.h"
-#include "probe/recording/run_apart.h"
 #include "probe/recording/switch.h"
 #include "probe/recording/switch_type.h"
 #include "probe/sources/hooks/thread_start_end.h"
@@ -299,8 +299,8 @@ static PyMethodDef methods[] = {
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
     {"directory", probe_directory, METH_NOARGS,
      "The directory of the recording that is on, as bytes, or None."},
-    {"run_apart", cunei_run_apart, METH_VARARGS,
-     "run_apart(words, wait): run a command that the program's wait does not see."},
+    {"run_hidden", cunei_hidden_command_run, METH_VARARGS,
+     "run_hidden(words, wait): run a command that the program's wait does not see."},
     {"is_taken", probe_is_taken, METH_NOARGS,
      "Whether a recording was started and not ended."},
     {"name_process", cunei_process_name, METH_O, "Name the process, for reports."},

@@ -65,6 +65,10 @@ const char *cunei_refusal_reason_text(int reason)
     case CUNEI_REFUSAL_RING:
         return "there is no room for the ring of --keep, of which each process has "
                "one; choose a smaller size";
+    case CUNEI_REFUSAL_MEMORY:
+        return "there is no folder of this user in /dev/shm, where --keep …,memory and "
+               "traces on some file systems need one: it cannot be made, or another "
+               "user has made it; record without ',memory', on a local disk";
     default:
         return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)

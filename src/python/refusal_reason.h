@@ -27,6 +27,7 @@ enum cunei_refusal_reason {
     CUNEI_REFUSAL_NO_VARIABLE,
     CUNEI_REFUSAL_RING,
     CUNEI_REFUSAL_UNSEEN, /* its parent says so; it may have given a reason itself */
+    CUNEI_REFUSAL_MEMORY,
     CUNEI_REFUSAL_INCOMPATIBLE =
         10000, /* from here on: cunei_refusal_reason_of_incompatibility */
     CUNEI_REFUSAL_MAX = 19999

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "python/refusals.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/text.h"
 #include "base/vector.h"
 #include "python/refusal_reason.h"
 
@@ -104,29 +102,6 @@ void cunei_refusals_format(const struct cunei_refusals *refusals,
             cunei_buffer_format(text, " (%zu)",
                                 cunei_refusals_count(refusals, reasons[i]));
     }
-}
-
-static void format_object(const struct cunei_refusal *refusal,
-                          struct cunei_buffer *json)
-{
-    struct cunei_buffer reason = {0};
-
-    cunei_refusal_reason_format(refusal->reason, &reason);
-    cunei_buffer_format(json, "{\"pid\":%" PRId64 ",\"reason\":", refusal->pid);
-    cunei_text_json(json, cunei_buffer_text(&reason), reason.size);
-    cunei_buffer_append_text(json, "}");
-    cunei_buffer_fini(&reason);
-}
-
-void cunei_refusals_format_json(const struct cunei_refusals *refusals,
-                                struct cunei_buffer *json)
-{
-    cunei_buffer_append_text(json, "[");
-    for (size_t i = 0; i < refusals->count; i++) {
-        cunei_buffer_append_text(json, i > 0 ? "," : "");
-        format_object(&refusals->items[i], json);
-    }
-    cunei_buffer_append_text(json, "]");
 }
 
 void cunei_refusals_fini(struct cunei_refusals *refusals)

@@ -46,10 +46,6 @@ size_t cunei_refusals_count(const struct cunei_refusals *refusals, int reason);
 void cunei_refusals_format(const struct cunei_refusals *refusals,
                            struct cunei_buffer *text);
 
-/* Append them as a JSON array of objects with pid and reason. */
-void cunei_refusals_format_json(const struct cunei_refusals *refusals,
-                                struct cunei_buffer *json);
-
 void cunei_refusals_fini(struct cunei_refusals *refusals);
 
 #endif

@@ -13,14 +13,9 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "python/version.h"
 
 struct cunei_request;
-
-/* CPython 3.`minor`.`patch`. */
-struct cunei_python_version {
-    int minor, patch;
-    bool no_gil;
-};
 
 struct cunei_version_limit {
     const char *text; /* a clause, without a full stop */

@@ -17,7 +17,7 @@
 
 #define GROWTHS_MAX 3u
 
-/* From so many percent on a growth is shown as a factor. */
+/* In percent; greater growth is shown as a factor. */
 #define TIMES_FROM 1000
 
 struct row {

@@ -9,6 +9,7 @@
 #include "analysis/function_numbers.h"
 #include "base/pattern.h"
 #include "base/vector.h"
+#include "python/version.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -278,10 +279,9 @@ static bool is_recorded_with(const struct cunei_process *process,
 
 static bool is_before_monitoring(const struct cunei_process *process)
 {
-    static const char name[] = "CPython 3.";
-    const char *version = process->python ? strstr(process->python, name) : NULL;
+    struct cunei_python_version version;
 
-    return version && strtoul(version + strlen(name), NULL, 10) < 12;
+    return cunei_python_version_parse(process->python, &version) && version.minor < 12;
 }
 
 /* Before 3.12 the frame evaluator sees an exception only when it ends a frame. */

@@ -187,8 +187,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     int rc = cunei_ranking_init(&ranking, report);
     if (rc < 0)
         return rc;
-    if (ranking.count > 0)
-        rc = cunei_report_print_own_code(report, ranking.indices[0]);
+    rc = cunei_report_print_own_code(report, &ranking);
     rows->count = ranking.count;
     rows->shown = cunei_report_limit(report, ranking.count);
     for (size_t i = 0; i < COLUMN_COUNT; i++)

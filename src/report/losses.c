@@ -30,7 +30,8 @@ static const char *loss_reason(const struct cunei_process *process)
     if (reason)
         return reason;
     if (process->lost_no_stream > 0)
-        return "a thread got no stream: no memory, no disk space or no permission";
+        return "a thread could not be recorded: no memory, no disk space or no "
+               "permission";
     if (process->lost_no_function > 0)
         return "there are too many functions, or names of regions and counters";
     return NULL;
@@ -190,7 +191,7 @@ static int note_misuse(const struct cunei_report *report)
         return 0;
     cunei_format_several(&words, count, "call");
     cunei_buffer_format(&words,
-                        " of cunei's functions made no sense, for example region_end "
+                        " of cunei's functions had no effect, for example region_end "
                         "without region_begin; --marks lists them");
     return cunei_note_print(report, "misused", CUNEI_INK_BAD, &words);
 }

@@ -98,7 +98,7 @@ static int note_raised(const struct cunei_report *report)
     uint32_t named[NAMES_MAX], function = UINT32_MAX;
     unsigned count = 0;
 
-    if (analysis->raised == 0 || report->choice->is_asked)
+    if (analysis->raised == 0 || report->choice->is_asked || report->is_brief)
         return 0;
     while (count < NAMES_MAX) {
         function = next_raiser(analysis, function);
@@ -162,9 +162,11 @@ static int note_open(const struct cunei_report *report)
 
     for (size_t i = 0; rc == 0 && i < analysis->thread_count; i++) {
         const struct cunei_analysis_thread *thread = &analysis->threads[i];
+        const struct cunei_trace_process *process =
+            analysis->processes[thread->process].process;
         /* os._exit leaves functions open, as the program intends. */
-        if (thread->open_depth == 0 ||
-            analysis->processes[thread->process].process->description.left)
+        if (thread->open_depth == 0 || process->description.left ||
+            (report->is_brief && process->state == CUNEI_TRACE_ENDED))
             continue;
         if (count++ < THREADS_MAX) {
             rc = note_open_thread(report, thread, shown == 0);
@@ -272,7 +274,7 @@ static int note_collections(const struct cunei_report *report)
     uint64_t count = cunei_gc_pauses_count(all);
     struct cunei_buffer words = {0};
 
-    if (count == 0 || report->choice->is_asked)
+    if (count == 0 || report->choice->is_asked || report->is_brief)
         return 0;
     cunei_format_several(&words, count, "collection");
     cunei_buffer_append_text(&words, ", ");

@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/own_time.h"
 #include "report/note.h"
+#include "report/ranking.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/terminal_text.h"
 
 /* The functions that the line names. */
 #define NAMES_MAX 3u
+/* They are not named if all of them are in so many rows of the table. */
+#define FIRST_ROWS 5u
 /* One that took less than this part of the working time is named only if it is the
  * first. */
 #define LEAST_PART 200u
@@ -22,38 +26,51 @@ struct longest {
     uint32_t function;
 };
 
-/* Whether the table is that of functions that work, by self time, and a library is its
- * first row. */
-static bool is_wanted(const struct cunei_report *report, uint32_t first_row)
+/* Whether the table is that of functions that work, by self time, and the tree has all
+ * calls: of functions that a budget sampled it has the samples. */
+static bool is_possible(const struct cunei_report *report)
 {
-    return report->is_folded && !report->is_own && report->project.tree &&
-           !report->options->idle && report->options->sort == 0 &&
-           !report->project.is_own[first_row + 1];
+    return report->analysis->estimated_calls == 0 && report->is_folded &&
+           !report->is_own && report->project.tree && !report->options->idle &&
+           report->options->sort == 0;
+}
+
+/* Whether the function is in one of the first rows. */
+static bool is_seen(const struct cunei_ranking *rows, uint32_t function)
+{
+    for (uint32_t i = 0; i < rows->count && i < FIRST_ROWS; i++) {
+        if (rows->indices[i] == function)
+            return true;
+    }
+    return false;
+}
+
+/* Keep the longest, in order; the first of equals comes first. */
+static void add(struct longest longest[NAMES_MAX], unsigned *count, struct longest one)
+{
+    unsigned at = *count;
+
+    while (at > 0 && longest[at - 1].time_ns < one.time_ns)
+        at--;
+    if (at == NAMES_MAX)
+        return;
+    if (*count < NAMES_MAX)
+        (*count)++;
+    memmove(&longest[at + 1], &longest[at], (*count - at - 1) * sizeof(one));
+    longest[at] = one;
 }
 
 static unsigned find_longest(const struct cunei_report *report, const uint64_t *times,
                              struct longest longest[NAMES_MAX])
 {
+    uint64_t least_ns = report->waiting.base_ns / LEAST_PART;
     unsigned count = 0;
 
     for (uint32_t i = 0; i < report->analysis->functions.count; i++) {
-        struct longest each = {times[i + 1], i};
-        if (each.time_ns == 0 || !cunei_report_shows(report, i))
-            continue;
-        for (unsigned k = 0; k < NAMES_MAX; k++) {
-            if (k < count && longest[k].time_ns >= each.time_ns)
-                continue;
-            struct longest before = longest[k];
-            longest[k] = each;
-            if (k >= count) {
-                count++;
-                break;
-            }
-            each = before;
-        }
+        if (times[i + 1] > 0 && cunei_report_shows(report, i))
+            add(longest, &count, (struct longest){times[i + 1], i});
     }
-    while (count > 1 &&
-           longest[count - 1].time_ns < report->waiting.base_ns / LEAST_PART)
+    while (count > 1 && longest[count - 1].time_ns < least_ns)
         count--;
     return count;
 }
@@ -84,12 +101,14 @@ static void put_function(struct cunei_paragraph *line,
     cunei_buffer_fini(&words);
 }
 
-int cunei_report_print_own_code(const struct cunei_report *report, uint32_t first_row)
+int cunei_report_print_own_code(const struct cunei_report *report,
+                                const struct cunei_ranking *rows)
 {
     struct longest longest[NAMES_MAX];
     struct cunei_paragraph line;
+    bool is_needed = false;
 
-    if (!is_wanted(report, first_row))
+    if (!is_possible(report))
         return 0;
     uint64_t *times = cunei_own_times(
         report->analysis, report->working ? report->working : report->analysis->tree,
@@ -98,7 +117,9 @@ int cunei_report_print_own_code(const struct cunei_report *report, uint32_t firs
         return -ENOMEM;
     unsigned count = find_longest(report, times, longest);
     free(times);
-    if (count == 0)
+    for (unsigned i = 0; i < count; i++)
+        is_needed |= !is_seen(rows, longest[i].function);
+    if (!is_needed)
         return 0;
     cunei_note_begin(&line, report, "your code", CUNEI_INK_HEAD);
     for (unsigned i = 0; i < count; i++)

@@ -257,22 +257,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
-static const char *const state_names[] = {
-    [CUNEI_TRACE_ENDED] = "ended",      [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_EXITED] = "ended",     [CUNEI_TRACE_TERMINATED] = "terminated",
-    [CUNEI_TRACE_KILLED] = "killed",    [CUNEI_TRACE_REPLACED] = "replaced",
-    [CUNEI_TRACE_SNAPSHOT] = "running",
-};
-
-static void put_words(struct cunei_json *json, const char *key, char *const *words,
-                      size_t count)
-{
-    cunei_json_open(json, key, '[');
-    for (size_t i = 0; i < count; i++)
-        cunei_json_text(json, NULL, words[i]);
-    cunei_json_close(json, ']');
-}
-
 /* How the process ended, with the status or signal if known. */
 static void put_exit(struct cunei_json *json, const struct cunei_trace_process *process)
 {
@@ -317,14 +301,16 @@ static void put_json(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_flag(json, "forked", description->forked);
     cunei_json_text(json, "name", description->name);
     cunei_json_text(json, "host", trace->metadata.host);
-    cunei_json_text(json, "state", state_names[trace->state]);
+    cunei_json_text(json, "state", cunei_trace_state_word(trace->state));
     put_exit(json, trace);
     put_program(json, description);
     cunei_json_text(json, "python", description->python);
     cunei_json_text(json, "executable", description->executable);
     cunei_json_text(json, "directory", description->directory);
-    put_words(json, "arguments", description->arguments, description->argument_count);
-    put_words(json, "patterns", description->patterns, description->pattern_count);
+    cunei_json_texts(json, "arguments", description->arguments,
+                     description->argument_count);
+    cunei_json_texts(json, "patterns", description->patterns,
+                     description->pattern_count);
     cunei_json_number(json, "start_ns", cunei_process_tree_start_ns(process));
     cunei_json_number_or_null(json, "begin_ns", process->begin_ns > 0,
                               process->begin_ns);

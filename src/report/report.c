@@ -20,7 +20,7 @@
 #define ROWS     25u
 #define ROWS_LOW 8u
 
-/* What takes so much memory that JSON has it only where it is asked for. */
+/* These take much memory: JSON has them only on request. */
 #define COSTLY (CUNEI_REPORT_NEEDS_TREE | CUNEI_REPORT_NEEDS_EDGES)
 
 void cunei_report_missing_fini(struct cunei_report_missing *missing)
@@ -121,7 +121,7 @@ static int64_t print_to_memory(struct cunei_report *report,
 }
 
 /* Print fewer functions where the text is higher than the terminal, of which the last
- * line is for the next prompt. */
+ * line is for the next prompt; and fewer notes if that does not suffice. */
 static int print_fitting(struct cunei_report *report,
                          struct cunei_report_options *options)
 {
@@ -144,7 +144,8 @@ static int print_fitting(struct cunei_report *report,
     }
     free(text);
     uint64_t excess = (uint64_t)lines - options->style.height + 1;
-    options->limit = rows.shown > excess + ROWS_LOW ? rows.shown - excess : ROWS_LOW;
+    report->is_brief = rows.shown < excess + ROWS_LOW;
+    options->limit = report->is_brief ? ROWS_LOW : rows.shown - excess;
     return print_text(report, &rows);
 }
 

@@ -7,22 +7,12 @@
 #include "report/section.h"
 #include "report/sections.h"
 #include "text/json.h"
-
-/* Processes that could not record. */
-static void put_refusals(const struct cunei_report *report, struct cunei_json *json)
-{
-    const struct cunei_refusals none = {0}, *refusals = report->options->refusals;
-    struct cunei_buffer text = {0};
-
-    cunei_refusals_format_json(refusals ? refusals : &none, &text);
-    json->failed |= text.failed;
-    cunei_json_raw(json, "unrecorded", cunei_buffer_text(&text));
-    cunei_buffer_fini(&text);
-}
+#include "text/refusals_json.h"
 
 static void put_head(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_analysis *analysis = report->analysis;
+    const struct cunei_refusals none = {0}, *refusals = report->options->refusals;
     uint64_t complete_ns = cunei_report_complete_ns(analysis);
 
     cunei_json_number(json, "version", 1);
@@ -59,7 +49,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
          i++)
         cunei_json_text(json, NULL, analysis->damages[i].text);
     cunei_json_close(json, ']');
-    put_refusals(report, json);
+    cunei_refusals_put_json(refusals ? refusals : &none, json);
     if (report->options->more)
         report->options->more->put(report->options->more->context, json);
 }

@@ -53,6 +53,7 @@ struct cunei_report {
     struct cunei_project_tree project;
     bool is_folded; /* `imports` is shown instead of the import system … */
     bool is_own;    /* … and libraries are part of what `project` has */
+    bool is_brief;  /* the terminal is low: notes that sections have too are left out */
     const struct cunei_tree *tree; /* borrowed: what is shown of that tree */
     struct cunei_shown_functions shown;
     const struct cunei_process *home; /* paths are relative to its directory; or NULL */

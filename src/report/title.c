@@ -8,6 +8,7 @@
 #include "analysis/function_numbers.h"
 #include "analysis/process_tree.h"
 #include "python/instrumenter.h"
+#include "python/version.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -161,15 +162,13 @@ static void put(struct cunei_paragraph *title, struct cunei_buffer *text,
 static void format_instrumenter(const struct cunei_process *process,
                                 struct cunei_buffer *out)
 {
-    static const char prefix[] = "CPython 3.";
-    size_t size = sizeof(prefix) - 1;
+    struct cunei_python_version version;
 
-    if (!process->python || !process->instrumenter ||
-        strncmp(process->python, prefix, size) != 0)
+    if (!process->instrumenter ||
+        !cunei_python_version_parse(process->python, &version))
         return;
-    int minor = (int)strtol(process->python + size, NULL, 10);
     enum cunei_instrumenter used = cunei_instrumenter_find(process->instrumenter);
-    if (used && used != cunei_instrumenter_default(minor))
+    if (used && used != cunei_instrumenter_default(version.minor))
         cunei_buffer_format(out, "instrumenter %s", cunei_instrumenter_name(used));
 }
 
@@ -187,7 +186,9 @@ int cunei_report_print_title(const struct cunei_report *report)
     put(&title, &safe, CUNEI_INK_HEAD);
     cunei_buffer_clear(&text);
     put_state(&title, analysis, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
-    put_state(&title, analysis, CUNEI_TRACE_SNAPSHOT, "snapshot", CUNEI_INK_WARM);
+    put_state(&title, analysis, CUNEI_TRACE_SNAPSHOT,
+              analysis->process_count > 1 ? "running at the snapshot" : "snapshot",
+              CUNEI_INK_WARM);
     put_state(&title, analysis, CUNEI_TRACE_KILLED, "killed", CUNEI_INK_BAD);
     put_state(&title, analysis, CUNEI_TRACE_TERMINATED, "terminated", CUNEI_INK_DIM);
     if (analysis->damage_count > 0)

@@ -144,7 +144,7 @@ struct place {
     const struct cunei_file_id *id; /* of the parent */
 };
 
-/* Where descriptors run out in the middle, it is called again, and goes on there. */
+/* Where descriptors run out in the middle, it is called again and continues there. */
 static int make_in_place(void *context)
 {
     const struct place *place = context;

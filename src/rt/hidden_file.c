@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "python/refusal_reason.h"
 #include "rt/run_in_child.h"
 #include "wire/live_place.h"
 
@@ -54,7 +55,7 @@ int cunei_hidden_file_use_memory(struct cunei_hidden_file *file, pid_t pid,
 
     char *folder = cunei_hidden_file_memory_folder();
     if (!folder)
-        return -ENOENT;
+        return -CUNEI_REFUSAL_MEMORY;
     int length = asprintf(&path, "%s/%s-%d-%llx", folder, file->name + 1, (int)pid,
                           (unsigned long long)number);
     free(folder);

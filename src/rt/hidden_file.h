@@ -28,8 +28,8 @@ struct cunei_hidden_file {
 bool cunei_hidden_file_cannot_map(int rc);
 
 /*
- * From now on it lies in memory, under a name made of `pid` and `number`.  -ENOENT:
- * this user has no folder there.
+ * From now on it lies in memory, under a name made of `pid` and `number`.
+ * -CUNEI_REFUSAL_MEMORY: this user has no folder there.
  */
 int cunei_hidden_file_use_memory(struct cunei_hidden_file *file, pid_t pid,
                                  uint64_t number);

@@ -16,7 +16,7 @@
 #include "rt/file.h"
 
 #define FREE_BYTES_MIN (UINT64_C(1) << 30)
-#define FREE_PARTS     20 /* one of so many parts stays free: 5 % */
+#define FREE_PARTS     20 /* one of 20 parts stays free: 5 % */
 
 /*
  * Whether another process of this user made the file, or we did just now: it has the

@@ -55,7 +55,7 @@ struct change {
     const struct cunei_resync_methods *methods;
     void *stack;
     const struct cunei_stack_view *view;
-    uint32_t common;        /* so many frames from the bottom are in both */
+    uint32_t common;        /* number of frames from the bottom that are in both */
     uint32_t *here, *there; /* owned where regions are open: the functions of both, … */
     uint32_t *map; /* … and a depth in the stack for each of the view, or 0 */
     char *aside;   /* owned: frames that are put aside, by depth - 1 */

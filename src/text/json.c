@@ -102,6 +102,15 @@ void cunei_json_text(struct cunei_json *json, const char *key, const char *value
         cunei_buffer_append_text(&json->text, "null");
 }
 
+void cunei_json_texts(struct cunei_json *json, const char *key, char *const *values,
+                      size_t count)
+{
+    cunei_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        cunei_json_text(json, NULL, values[i]);
+    cunei_json_close(json, ']');
+}
+
 void cunei_json_raw(struct cunei_json *json, const char *key, const char *value)
 {
     begin_value(json, key);

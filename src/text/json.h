@@ -42,6 +42,8 @@ void cunei_json_real(struct cunei_json *json, const char *key, double value);
 void cunei_json_count(struct cunei_json *json, const char *key, double value);
 void cunei_json_flag(struct cunei_json *json, const char *key, bool value);
 void cunei_json_text(struct cunei_json *json, const char *key, const char *value);
+void cunei_json_texts(struct cunei_json *json, const char *key, char *const *values,
+                      size_t count);
 
 /* A value that is JSON already. */
 void cunei_json_raw(struct cunei_json *json, const char *key, const char *value);

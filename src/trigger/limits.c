@@ -9,8 +9,9 @@ static enum cunei_snapshot_limit find_limit(const struct cunei_snapshot_limits *
         return CUNEI_LIMIT_COUNT;
     if (tally->is_full || (limits->bytes && tally->bytes >= limits->bytes))
         return CUNEI_LIMIT_SPACE;
-    bool is_soon = tally->count > 0 && (now_ns < tally->last_ns ||
-                                        now_ns - tally->last_ns < limits->interval_ns);
+    bool has_tried = tally->count + tally->failed > 0;
+    bool is_soon = has_tried && (now_ns < tally->last_ns ||
+                                 now_ns - tally->last_ns < limits->interval_ns);
     return is_soon ? CUNEI_LIMIT_INTERVAL : CUNEI_LIMIT_NONE;
 }
 
@@ -32,6 +33,12 @@ void cunei_snapshot_count(struct cunei_snapshot_tally *tally, uint64_t now_ns,
 {
     tally->count++;
     tally->bytes += bytes;
+    tally->last_ns = now_ns;
+}
+
+void cunei_snapshot_count_failed(struct cunei_snapshot_tally *tally, uint64_t now_ns)
+{
+    tally->failed++;
     tally->last_ns = now_ns;
 }
 

@@ -35,7 +35,8 @@ enum cunei_snapshot_limit {
 
 struct cunei_snapshot_tally {
     uint64_t count, bytes;       /* of snapshots made */
-    uint64_t last_ns;            /* when the last one was made */
+    uint64_t failed;             /* that could not be made */
+    uint64_t last_ns;            /* when the last one was made, or failed */
     bool is_full;                /* one did not fit */
     uint64_t fired;              /* how often triggers fired … */
     uint64_t left[CUNEI_LIMITS]; /* … and, by limit, without a snapshot */
@@ -47,9 +48,10 @@ bool cunei_snapshot_may(const struct cunei_snapshot_limits *limits,
                         struct cunei_snapshot_tally *tally, uint64_t now_ns,
                         uint64_t firings, uint64_t *max_bytes);
 
-/* It was made at that time, or did not fit. */
+/* It was made at that time, could not be made, or did not fit. */
 void cunei_snapshot_count(struct cunei_snapshot_tally *tally, uint64_t now_ns,
                           uint64_t bytes);
+void cunei_snapshot_count_failed(struct cunei_snapshot_tally *tally, uint64_t now_ns);
 void cunei_snapshot_count_too_large(struct cunei_snapshot_tally *tally,
                                     uint64_t firings);
 

@@ -26,7 +26,7 @@ int cunei_trigger_parse_name(struct cunei_trigger *trigger, const char *rest,
         return cunei_trigger_refuse(trigger, reason);
     const char *mistake = cunei_glob_check(rest + 1);
     if (mistake) {
-        cunei_buffer_format(reason, "the pattern of the trigger '%s' is wrong: %s",
+        cunei_buffer_format(reason, "the pattern of the trigger '%s' is not valid: %s",
                             trigger->text, mistake);
         return -EINVAL;
     }
@@ -41,7 +41,7 @@ int cunei_trigger_parse_limit(struct cunei_trigger *trigger, const char *rest,
         return cunei_trigger_refuse(trigger, reason);
     if (!cunei_measure_duration(rest + 1, &trigger->limit_ns)) {
         cunei_buffer_format(reason,
-                            "the trigger '%s' needs a time behind the '>', for example "
+                            "the trigger '%s' needs a time after the '>', for example "
                             "%s, not '%s'",
                             trigger->text, trigger->kind->example, rest + 1);
         return -EINVAL;

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "base/buffer.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trigger/firing.h"
 #include "trigger/kind.h"
 #include "trigger/place.h"
@@ -29,11 +29,11 @@ int cunei_process_ends_read(const char *path,
                                         const struct cunei_trace_process *process),
                             void *context)
 {
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_error error;
     struct cunei_trace trace;
 
-    int rc = cunei_trace_open_view(&trace, path, &view, &error);
+    int rc = cunei_trace_open_with(&trace, path, &opening, &error);
     if (rc < 0)
         return rc == -ENOMEM ? rc : 0;
     for (size_t i = 0; rc == 0 && i < trace.process_count; i++) {

@@ -20,7 +20,7 @@ static int parse_pattern(struct cunei_trigger *trigger, const char *text,
 
     int rc = cunei_patterns_add(&trigger->patterns, true, text, error, sizeof(error));
     if (rc == -EINVAL)
-        cunei_buffer_format(reason, "the pattern of the trigger '%s' is wrong: %s",
+        cunei_buffer_format(reason, "the pattern of the trigger '%s' is not valid: %s",
                             trigger->text, error);
     return rc;
 }

@@ -50,7 +50,7 @@ int cunei_triggers_add(struct cunei_triggers *triggers, const char *text,
     if (!trigger.kind)
         return refuse(text, reason);
     if (triggers->count == CUNEI_TRIGGERS_MAX) {
-        cunei_buffer_format(reason, "there may be %u triggers at most",
+        cunei_buffer_format(reason, "at most %u triggers are possible",
                             CUNEI_TRIGGERS_MAX);
         return -EINVAL;
     }

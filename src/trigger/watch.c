@@ -15,6 +15,9 @@
 #include "trigger/triggers.h"
 #include "trigger/watch_thread.h"
 
+/* So many can be looked at in each poll. */
+#define PROCESSES 64u
+
 struct process {
     struct cunei_watch_thread **threads; /* owned, as each: by index of the streams */
     size_t count;
@@ -33,8 +36,10 @@ struct cunei_trigger_watch {
     uint64_t since_ns;                      /* what was before does not fire … */
     char **past; /* … nor the ends of processes in these folders; owned */
     size_t past_count;
+    bool has_events; /* a trigger looks at events; otherwise none is walked */
     bool has_lag, has_ends;
-    unsigned polls; /* since the last end of a process */
+    unsigned polls;     /* since the last end of a process … */
+    unsigned all_polls; /* … and of all */
 };
 
 int cunei_trigger_watch_open(struct cunei_trigger_watch **watch, const char *path,
@@ -50,8 +55,10 @@ int cunei_trigger_watch_open(struct cunei_trigger_watch **watch, const char *pat
     opened->triggers = triggers;
     opened->listener = *listener;
     for (size_t i = 0; i < triggers->count; i++) {
-        opened->has_lag |= triggers->items[i].kind->busy != NULL;
-        opened->has_ends |= triggers->items[i].kind->end != NULL;
+        const struct cunei_trigger_kind *kind = triggers->items[i].kind;
+        opened->has_events |= kind->event || kind->call || kind->busy;
+        opened->has_lag |= kind->busy != NULL;
+        opened->has_ends |= kind->end != NULL;
     }
     int rc = cunei_trace_follow_open(&opened->trace, path, NULL, error);
     if (rc < 0) {
@@ -190,7 +197,7 @@ static int read_part(void *context, const struct cunei_trace_part *part)
     const struct cunei_trace_process *process =
         &cunei_trace_follow_trace(watch->trace)->processes[part->process];
 
-    if (part->head->stream_class != CUNEI_STREAM_EVENTS)
+    if (part->head->stream_class != CUNEI_STREAM_EVENTS || !watch->has_events)
         return 0;
     struct cunei_watch_thread *thread =
         find_thread(watch, part->process, (size_t)(part->stream - process->streams));
@@ -265,18 +272,27 @@ static int look_at_end(void *context, const struct cunei_trace_process *ended)
 
 /*
  * How a process ended is often described some time after its last event: by itself in
- * exit(3), by its parent, or by the launcher.  So look again, less and less often.
+ * exit(3), by its parent, or by the launcher.  So look again, less and less often; and
+ * the more processes there are, the longer a look takes.
  */
+static bool is_time_to_look(struct cunei_trigger_watch *watch)
+{
+    unsigned polls = watch->polls++;
+    bool is_power = (polls & (polls - 1)) == 0;
+    bool is_turn = watch->all_polls++ % (1 + watch->process_count / PROCESSES) == 0;
+
+    watch->polls -= is_power && !is_turn;
+    return is_power && is_turn && cunei_trigger_watch_is_waiting(watch);
+}
+
 static int look_at_ends(struct cunei_trigger_watch *watch, bool is_last)
 {
     struct end_context context = {watch, is_last};
-    unsigned polls = watch->polls++;
-    const char *path = cunei_trace_follow_trace(watch->trace)->path;
 
-    if (!watch->has_ends || (!is_last && !cunei_trigger_watch_is_waiting(watch)) ||
-        (!is_last && (polls & (polls - 1)) != 0))
+    if (!watch->has_ends || (!is_last && !is_time_to_look(watch)))
         return 0;
-    return cunei_process_ends_read(path, look_at_end, &context);
+    return cunei_process_ends_read(cunei_trace_follow_trace(watch->trace)->path,
+                                   look_at_end, &context);
 }
 
 int cunei_trigger_watch_poll(struct cunei_trigger_watch *watch)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "wire/record_env.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/measure.h"
 #include "base/text.h"
 #include "wire/ring.h"
 
@@ -31,21 +34,76 @@ static void format_patterns(struct cunei_buffer *out,
 
 int cunei_budget_parse(const char *text, uint64_t *millionths)
 {
-    char *end = NULL;
+    double percent;
 
-    /* strtod accepts more than a plain number. */
-    if (text[0] < '0' || text[0] > '9' || text[strspn(text, "0123456789.")] == 'x')
+    if (!cunei_measure_percent(text, CUNEI_RECORD_ENV_BUDGET_LEAST / 1e4,
+                               CUNEI_RECORD_ENV_BUDGET_LIMIT / 1e4, &percent))
         return -EINVAL;
-    double percent = strtod(text, &end);
-    while (*end == ' ')
-        end++;
-    if (*end == '%')
-        end++;
-    double wanted = percent * 1e4 + 0.5;
-    if (*end != '\0' || !(wanted >= CUNEI_RECORD_ENV_BUDGET_LEAST) ||
-        wanted > CUNEI_RECORD_ENV_BUDGET_LIMIT + 1)
+    *millionths = (uint64_t)(percent * 1e4 + 0.5);
+    return 0;
+}
+
+/* A number, or a flag if its member is a bool: one row is all that it needs here. */
+struct number {
+    const char *key;
+    size_t offset, size;
+    uint64_t least, limit; /* 0: any number is valid */
+};
+
+#define MEMBER(member)                         \
+    offsetof(struct cunei_record_env, member), \
+        sizeof(((struct cunei_record_env *)NULL)->member)
+
+static const struct number numbers[] = {
+    {"device", MEMBER(directory_id.device), 0, 0},
+    {"inode", MEMBER(directory_id.inode), 0, 0},
+    {"freq", MEMBER(frequency), 0, 0},
+    {"max", MEMBER(max_bytes), 0, 0},
+    {"keep", MEMBER(keep.size), CUNEI_RING_SIZE_MIN, CUNEI_RING_SIZE_MAX},
+    {"keepns", MEMBER(keep.ns), 0, 0},
+    {"keepmemory", MEMBER(keep.in_memory), 0, 0},
+    {"startup", MEMBER(startup), 0, 0},
+    {"arm", MEMBER(arm), 0, 0},
+    {"attached", MEMBER(attached), 0, 0},
+    {"budget", MEMBER(budget), CUNEI_RECORD_ENV_BUDGET_LEAST,
+     CUNEI_RECORD_ENV_BUDGET_LIMIT},
+    {"only", MEMBER(only_pid), 0, 0},
+    {"socket", MEMBER(launcher.socket), 0, 0},
+    {"secret", MEMBER(launcher.secret), 0, 0},
+    {"ccalls", MEMBER(c_calls), 0, 0},
+    {"repr", MEMBER(full_repr), 0, 0},
+    {"maxrepr", MEMBER(max_repr), CUNEI_RECORD_ENV_MAX_REPR_LEAST,
+     CUNEI_RECORD_ENV_MAX_REPR_LIMIT},
+};
+
+static_assert(sizeof(dev_t) == sizeof(uint64_t) && sizeof(ino_t) == sizeof(uint64_t),
+              "a number has eight bytes");
+
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static uint64_t get_number(const struct cunei_record_env *session,
+                           const struct number *number)
+{
+    const char *member = (const char *)session + number->offset;
+    uint64_t value;
+
+    if (number->size == sizeof(bool))
+        return *(const bool *)member;
+    memcpy(&value, member, sizeof(value));
+    return value;
+}
+
+static int set_number(struct cunei_record_env *session, const struct number *number,
+                      uint64_t value)
+{
+    char *member = (char *)session + number->offset;
+
+    if (number->limit > 0 && (value < number->least || value > number->limit))
         return -EINVAL;
-    *millionths = (uint64_t)wanted;
+    if (number->size == sizeof(bool))
+        *(bool *)member = value != 0;
+    else
+        memcpy(member, &value, sizeof(value));
     return 0;
 }
 
@@ -55,41 +113,13 @@ void cunei_record_env_format(const struct cunei_record_env *session,
     cunei_buffer_format(out, "v=%d", SESSION_VERSION);
     if (session->directory)
         format_text(out, "dir", session->directory);
-    if (session->directory_id.inode)
-        cunei_buffer_format(out, " device=%" PRIu64 " inode=%" PRIu64,
-                            (uint64_t)session->directory_id.device,
-                            (uint64_t)session->directory_id.inode);
     if (session->project)
         format_text(out, "project", session->project);
-    if (session->frequency)
-        cunei_buffer_format(out, " freq=%" PRIu64, session->frequency);
-    if (session->max_bytes)
-        cunei_buffer_format(out, " max=%" PRIu64, session->max_bytes);
-    if (session->keep.size)
-        cunei_buffer_format(out, " keep=%" PRIu64, session->keep.size);
-    if (session->keep.ns)
-        cunei_buffer_format(out, " keepns=%" PRIu64, session->keep.ns);
-    if (session->keep.in_memory)
-        cunei_buffer_append_text(out, " keepmemory=1");
-    if (session->startup)
-        cunei_buffer_append_text(out, " startup=1");
-    if (session->arm)
-        cunei_buffer_append_text(out, " arm=1");
-    if (session->attached)
-        cunei_buffer_append_text(out, " attached=1");
-    if (session->budget)
-        cunei_buffer_format(out, " budget=%" PRIu64, session->budget);
-    if (session->only_pid)
-        cunei_buffer_format(out, " only=%" PRIu64, session->only_pid);
-    if (session->launcher.secret)
-        cunei_buffer_format(out, " socket=%" PRIu64 " secret=%" PRIu64,
-                            session->launcher.socket, session->launcher.secret);
-    if (session->c_calls)
-        cunei_buffer_append_text(out, " ccalls=1");
-    if (session->full_repr)
-        cunei_buffer_append_text(out, " repr=1");
-    if (session->max_repr)
-        cunei_buffer_format(out, " maxrepr=%" PRIu64, session->max_repr);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        uint64_t value = get_number(session, &numbers[i]);
+        if (value > 0)
+            cunei_buffer_format(out, " %s=%" PRIu64, numbers[i].key, value);
+    }
     if (session->instrumenter != CUNEI_INSTRUMENTER_DEFAULT)
         format_text(out, "instrumenter",
                     cunei_instrumenter_name(session->instrumenter));
@@ -149,46 +179,11 @@ static int parse_word(struct cunei_record_env *session, const char *key,
         return rc;
     if (strcmp(key, "v") == 0)
         return number == SESSION_VERSION ? 0 : -EINVAL;
-    if (strcmp(key, "freq") == 0)
-        session->frequency = number;
-    else if (strcmp(key, "max") == 0)
-        session->max_bytes = number;
-    else if (strcmp(key, "keep") == 0 && number >= CUNEI_RING_SIZE_MIN &&
-             number <= CUNEI_RING_SIZE_MAX)
-        session->keep.size = number;
-    else if (strcmp(key, "keepns") == 0)
-        session->keep.ns = number;
-    else if (strcmp(key, "keepmemory") == 0)
-        session->keep.in_memory = number != 0;
-    else if (strcmp(key, "startup") == 0)
-        session->startup = number != 0;
-    else if (strcmp(key, "arm") == 0)
-        session->arm = number != 0;
-    else if (strcmp(key, "attached") == 0)
-        session->attached = number != 0;
-    else if (strcmp(key, "only") == 0)
-        session->only_pid = number;
-    else if (strcmp(key, "device") == 0)
-        session->directory_id.device = number;
-    else if (strcmp(key, "inode") == 0)
-        session->directory_id.inode = number;
-    else if (strcmp(key, "socket") == 0)
-        session->launcher.socket = number;
-    else if (strcmp(key, "secret") == 0)
-        session->launcher.secret = number;
-    else if (strcmp(key, "ccalls") == 0)
-        session->c_calls = number != 0;
-    else if (strcmp(key, "repr") == 0)
-        session->full_repr = number != 0;
-    else if (strcmp(key, "budget") == 0 && number >= CUNEI_RECORD_ENV_BUDGET_LEAST &&
-             number <= CUNEI_RECORD_ENV_BUDGET_LIMIT)
-        session->budget = number;
-    else if (strcmp(key, "maxrepr") == 0 && number >= CUNEI_RECORD_ENV_MAX_REPR_LEAST &&
-             number <= CUNEI_RECORD_ENV_MAX_REPR_LIMIT)
-        session->max_repr = number;
-    else
-        return -EINVAL;
-    return 0;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (strcmp(key, numbers[i].key) == 0)
+            return set_number(session, &numbers[i], number);
+    }
+    return -EINVAL;
 }
 
 static int parse_words(struct cunei_record_env *session, char *text)

@@ -117,7 +117,7 @@ static int make_directory(struct cunei_attach_session *session, const char *name
         cunei_buffer_format(&text, "cunei-%s-%d",
                             run->program.name ? run->program.name : "python",
                             (int)session->target.process.pid);
-        run->directory = cunei_trace_directory_make_new(text.data, &run->shown,
+        run->directory = cunei_trace_directory_make_new(text.data, "-o", &run->shown,
                                                         &run->directory_id, &reason);
     } else if (*name) {
         run->directory = cunei_trace_directory_make(name, "-o", run->options->force,

@@ -30,7 +30,7 @@ const struct cunei_option cunei_export_option_options[] = {
      .offset = offsetof(struct cunei_export_option, open)},
     {.name = "hide-source",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "html: leave the source of functions out",
+     .help = "html: do not include the source of functions",
      .offset = offsetof(struct cunei_export_option, hide_source)},
     {0},
 };
@@ -255,7 +255,7 @@ static int export_to(const struct cunei_export_option *exporting,
     if (rc < 0)
         return fail(exporting, export, path, rc);
     if (export->damage_count > 0)
-        status = cunei_cmd_fail(0, "%s; '%s' has what could be read",
+        status = cunei_cmd_fail(0, "%s; '%s' contains what could be read",
                                 export->damage.text, exporting->file);
     else if (strcmp(exporting->file, "-") != 0)
         print_summary(exporting, export->calls);

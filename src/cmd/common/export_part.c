@@ -21,8 +21,8 @@ const struct cunei_option cunei_export_part_options[] = {
      .offset = offsetof(struct cunei_export_part, processes)},
     {.name = "no-fold",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "write the functions of the import system in html,\nperfetto, chrome, "
-             "speedscope, folded and pprof as well",
+     .help = "also write the functions of the import system (html,\n"
+             "perfetto, chrome, speedscope, folded, pprof)",
      .offset = offsetof(struct cunei_export_part, options.no_fold)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_options_patterns,

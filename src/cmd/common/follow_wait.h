@@ -7,6 +7,7 @@
  *         …
  *
  * SIGINT, SIGTERM and SIGHUP only end the wait, so that what was read is still printed.
+ * The second one ends the command.
  */
 #ifndef CUNEI_CMD_COMMON_FOLLOW_WAIT_H
 #define CUNEI_CMD_COMMON_FOLLOW_WAIT_H
@@ -20,6 +21,9 @@ enum cunei_follow_state {
 };
 
 void cunei_follow_wait_begin(void);
+
+/* What the second signal prints to stdout, which gives the screen back, or NULL. */
+void cunei_follow_wait_part_with(const char *text);
 
 /* `out` is where the output goes; no wait is longer than this. */
 enum cunei_follow_state cunei_follow_wait(uint64_t ns, int out);

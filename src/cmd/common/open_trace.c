@@ -12,10 +12,10 @@
 #include "cmd/common/message.h"
 #include "python/refusals.h"
 #include "rt/refusal.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_choice.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/recovery/clock_correction.h"
 #include "trace/recovery/recover.h"
 
@@ -107,10 +107,10 @@ static void correct_clocks(struct cunei_trace *trace)
 int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
                          struct cunei_trace_error *error)
 {
-    const struct cunei_trace_view without_rings = {.without_ring = true};
+    const struct cunei_trace_open_options without_rings = {.without_ring = true};
 
     cunei_cmd_allow_descriptors();
-    int rc = cunei_trace_open_view(trace, path, &without_rings, error);
+    int rc = cunei_trace_open_with(trace, path, &without_rings, error);
     if (rc < 0 || (!needs_recovery(trace) && !has_rings(trace)))
         return rc;
     if (recover(trace) || has_rings(trace)) {
@@ -160,11 +160,11 @@ int cunei_cmd_open_trace(const char *path, struct cunei_trace *trace)
 
 int cunei_cmd_check_trace(const char *path)
 {
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_error error;
     struct cunei_trace trace;
 
-    int rc = cunei_trace_open_view(&trace, path, &view, &error);
+    int rc = cunei_trace_open_with(&trace, path, &opening, &error);
     if (rc < 0)
         return cunei_cmd_fail_to_open(rc, path, &error);
     cunei_trace_close(&trace);
@@ -180,7 +180,7 @@ int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
             is_there = cunei_trace_is_called(&trace->processes[j], choice->words[i]);
         if (!is_there)
             return cunei_cmd_fail(0,
-                                  "'%s' holds no process '%s'; 'cunei report %s "
+                                  "'%s' has no process '%s'; 'cunei report %s "
                                   "--processes' lists them",
                                   path, choice->words[i], path);
     }
@@ -190,7 +190,7 @@ int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
 int cunei_cmd_fail_to_find_thread(const char *path, const char *thread)
 {
     return cunei_cmd_fail(
-        0, "'%s' holds no thread '%s'; 'cunei report %s --threads' lists them", path,
+        0, "'%s' has no thread '%s'; 'cunei report %s --threads' lists them", path,
         thread, path);
 }
 

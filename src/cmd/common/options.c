@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/filter_file.h"
@@ -35,7 +34,7 @@ const struct cunei_option cunei_options_patterns[] = {
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "leave matching functions out; the last pattern decides"},
+     .help = "without functions that match; the last pattern decides"},
     {.name = "only-project",
      .kind = CUNEI_OPTION_PROJECT,
      .help = "only functions of the program's own project"},
@@ -139,13 +138,12 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
 static bool has_folder(const struct cunei_option *option, const char *pattern)
 {
     static const size_t prefix = sizeof(CUNEI_PATTERN_PROJECT) - 1;
-    struct stat found;
 
     pattern += pattern[0] == '!';
     if (option->kind == CUNEI_OPTION_PROJECT ||
         strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) != 0)
         return true;
-    return stat(pattern + prefix, &found) == 0 && S_ISDIR(found.st_mode);
+    return cunei_is_directory(pattern + prefix);
 }
 
 static int add_pattern(const struct cunei_option *option,

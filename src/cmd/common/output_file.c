@@ -98,7 +98,8 @@ static int check(const char *place, const char *path, bool is_folder, bool force
         return cunei_cmd_fail(0, "'%s' exists; --force overwrites it", path);
     if (is_folder && !holds_only_ours(place, status))
         return cunei_cmd_fail(
-            0, "'%s' has other files than those of an export; it is not overwritten",
+            0,
+            "'%s' contains files that are not of an export, so it is not overwritten",
             path);
     return S_ISDIR(status->st_mode) || S_ISREG(status->st_mode)
                ? check_place(place, path)

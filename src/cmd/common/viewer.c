@@ -115,7 +115,7 @@ void cunei_viewer_open(const struct cunei_export_format *format, const char *fil
     cunei_viewer_format_how(format, file, &how);
     int rc = program ? start_on(format, program, file) : 0;
     if (!format->opener)
-        cunei_cmd_note("--open has no program for %s; %s", format->name, how.data);
+        cunei_cmd_note("--open knows no program for %s; %s", format->name, how.data);
     else if (!program)
         cunei_cmd_note("cannot open '%s': %s is not installed; %s", file,
                        format->opener, how.data);

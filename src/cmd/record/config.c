@@ -46,10 +46,10 @@ static int unknown_key(struct cunei_syntax *syntax,
     struct cunei_buffer advice = {0};
 
     if (is_forbidden(value->key))
-        return cunei_syntax_fail(syntax, value->key_place,
-                                 "[tool.cunei] cannot hold '%.40s'; use --%.40s on the "
-                                 "command line",
-                                 value->key, value->key);
+        return cunei_syntax_fail(
+            syntax, value->key_place,
+            "[tool.cunei] cannot contain '%.40s'; use --%.40s on the command line",
+            value->key, value->key);
     for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
         if (!is_forbidden(o->name))
             cunei_suggestion_offer(&nearest, o->name);

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/regular_file.h"
 #include "cmd/common/calling_python.h"
 #include "cmd/common/search_path.h"
 #include "cmd/record/interpreter.h"
@@ -35,13 +35,6 @@ static bool is_script_name(const char *word)
 {
     return has_ending(word, ".py") || has_ending(word, ".pyz") ||
            has_ending(word, ".pyw") || has_ending(word, ".pyc");
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* The last part of a path, without slashes behind it. */
@@ -236,7 +229,7 @@ static bool by_file(struct cunei_program *program, int argc, char **argv,
 {
     char *inside = NULL;
 
-    if (is_folder(argv[0])) {
+    if (cunei_is_directory(argv[0])) {
         if (asprintf(&inside, "%s/__main__.py", argv[0]) < 0)
             return false;
         bool runs = access(inside, F_OK) == 0;
@@ -265,7 +258,7 @@ static bool find(struct cunei_program *program, int argc, char **argv,
 
     if (word[0] == '-' || is_script_name(word))
         return by_python(program, argc, argv, python, reason);
-    if (cunei_python_is_named(word) && !is_folder(word))
+    if (cunei_python_is_named(word) && !cunei_is_directory(word))
         return named_python(program, argc, argv, python, reason);
     program->path = cunei_search_path_find(word);
     if (program->path)

@@ -6,21 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/pattern.h"
+#include "base/regular_file.h"
 #include "python/interpreter_args.h"
 
 static const char *const markers[] = {"pyproject.toml", "setup.py", "setup.cfg", ".git",
                                       ".hg"};
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
 
 static bool has_python_ending(const char *word)
 {
@@ -47,13 +40,13 @@ static const char *find_script(int argc, char **argv)
 
     if (word[0] == '-')
         return NULL;
-    if (cunei_python_is_named(word) && !is_folder(word)) {
+    if (cunei_python_is_named(word) && !cunei_is_directory(word)) {
         struct cunei_interpreter_args words = cunei_interpreter_args_parse(argc, argv);
         bool is_script = words.kind == 0 && words.program > 0 && words.program < argc &&
                          strcmp(argv[words.program], "-") != 0;
         return is_script ? argv[words.program] : NULL;
     }
-    if (has_python_ending(word) || is_folder(word))
+    if (has_python_ending(word) || cunei_is_directory(word))
         return word;
     return strchr(word, '/') && !is_in_bin(word) ? word : NULL;
 }
@@ -72,7 +65,7 @@ char *cunei_project_start(int argc, char **argv)
     const char *script = find_script(argc, argv);
     char *path = script ? realpath(script, NULL) : getcwd(NULL, 0);
 
-    if (script && path && !is_folder(path))
+    if (script && path && !cunei_is_directory(path))
         cut_last(path);
     return path;
 }

@@ -183,7 +183,7 @@ int cunei_record_options_check(const struct cunei_record_options *options)
     if (options->max_bytes && options->max_bytes < MAX_SIZE_MIN)
         return cunei_cmd_usage("--max-size must be at least 1M");
     if (options->keep && cunei_keep_parse(&keep, options->keep) < 0)
-        return cunei_cmd_usage("--keep needs a time, a size of at least 1M, or both, "
+        return cunei_cmd_usage("--keep needs a time, a size from 1M to 64G, or both, "
                                "for example 30s,256M, and 'memory' for a ring in "
                                "/dev/shm, not '%s'",
                                options->keep);

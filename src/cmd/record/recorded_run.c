@@ -296,11 +296,11 @@ int cunei_recorded_run_check_ring(const struct cunei_recorded_run *run)
     cunei_format_size(&size, keep.size);
     int status =
         keep.in_memory
-            ? cunei_cmd_fail(0,
-                             "cannot keep %s in memory: a ring may take half of the "
-                             "free memory, and what /dev/shm has; choose a smaller "
-                             "--keep",
-                             cunei_buffer_text(&size))
+            ? cunei_cmd_fail(
+                  0,
+                  "cannot keep %s in memory: a ring may take at most half of the free "
+                  "memory and all that is free in /dev/shm; choose a smaller --keep",
+                  cunei_buffer_text(&size))
             : cunei_cmd_fail(0,
                              "cannot keep %s in '%s': 1 GiB or 5 %% of the file system "
                              "must stay free; choose a smaller --keep, or another "

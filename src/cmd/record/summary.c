@@ -19,7 +19,7 @@
 #include "model/facts/event_count.h"
 #include "python/refusal_reason.h"
 #include "python/refusals.h"
-#include "python/version_limits.h"
+#include "python/version.h"
 #include "report/lost_hooks.h"
 #include "rt/refusal.h"
 #include "text/format.h"
@@ -127,9 +127,9 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
     else if (summary->full)
         cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
     else if (summary->lost_no_stream)
-        cunei_buffer_append_text(why,
-                                 "events were lost: a thread got no stream, because "
-                                 "memory, disk space or permissions were missing");
+        cunei_buffer_append_text(
+            why, "events were lost: a thread could not be recorded, because "
+                 "memory, disk space or permissions were missing");
     else if (summary->lost_no_function)
         cunei_buffer_append_text(
             why, "events were lost: the table of functions, or of names "
@@ -240,19 +240,13 @@ static void note_running(const struct cunei_trace *trace)
 static void note_limits(const struct cunei_recorded_run *recording,
                         const struct cunei_trace *trace)
 {
-    static const char name[] = "CPython 3.";
     uint64_t noted = UINT64_C(1) << recording->python.minor;
 
     for (size_t i = 0; i < trace->process_count; i++) {
-        const char *python = trace->processes[i].description.python;
-        const char *found = python ? strstr(python, name) : NULL;
-        if (!found)
-            continue;
-        char *end = NULL;
-        struct cunei_python_version version = {0};
-        version.minor = (int)strtol(found + strlen(name), &end, 10);
-        version.patch = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
-        if (version.minor < 0 || version.minor > 63 || noted >> version.minor & 1)
+        struct cunei_python_version version;
+        if (!cunei_python_version_parse(trace->processes[i].description.python,
+                                        &version) ||
+            version.minor > 63 || noted >> version.minor & 1)
             continue;
         noted |= UINT64_C(1) << version.minor;
         cunei_recorded_run_note_limits(recording, &version);

@@ -19,9 +19,9 @@
 #include "cmd/common/output_file.h"
 #include "rt/refusal.h"
 #include "rt/space.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/process/folder_packets.h"
 #include "wire/live.h"
 #include "wire/live_place.h"
@@ -281,9 +281,9 @@ unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid)
     struct cunei_trace_error error;
     unsigned count = 0;
 
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
 
-    if (cunei_trace_open_view(&trace, path, &view, &error) < 0)
+    if (cunei_trace_open_with(&trace, path, &opening, &error) < 0)
         return 0;
     for (size_t i = 0; i < trace.process_count; i++) {
         if (trace.processes[i].state == CUNEI_TRACE_RUNNING) {
@@ -404,7 +404,7 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
     return absolute;
 }
 
-char *cunei_trace_directory_make_new(const char *name, char **made,
+char *cunei_trace_directory_make_new(const char *name, const char *option, char **made,
                                      struct cunei_file_id *id,
                                      struct cunei_buffer *reason)
 {
@@ -422,8 +422,8 @@ char *cunei_trace_directory_make_new(const char *name, char **made,
     if (!absolute) {
         cunei_buffer_format(reason,
                             "cannot create the directory '%s': %s; choose another with "
-                            "-o",
-                            name, strerror(error ? error : errno));
+                            "%s",
+                            name, strerror(error ? error : errno), option);
         free(path);
     } else
         *made = path;

@@ -33,7 +33,7 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
  * example, has made it before: an existing one is never used.  The path goes to
  * `*made`, owned by the caller, who owns the absolute path as well.
  */
-char *cunei_trace_directory_make_new(const char *name, char **made,
+char *cunei_trace_directory_make_new(const char *name, const char *option, char **made,
                                      struct cunei_file_id *id,
                                      struct cunei_buffer *reason);
 

@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/common/message.h"
@@ -28,24 +32,25 @@ const struct cunei_option cunei_trigger_option_limits[] = {
     {.name = "snapshot-interval",
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "the least time between two of these snapshots\n"
+     .help = "the least time between two snapshots\n"
              "(default 1min)",
      VALUE(limits.interval_ns)},
     {.name = "snapshot-count",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "make N of them at most (default 10; 0: no limit)",
+     .help = "make at most N snapshots (default 10; 0: no limit)",
      VALUE(limits.count)},
     {.name = "snapshot-space",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
-     .help = "bytes that all of them may take together\n"
+     .help = "bytes that all snapshots may take together\n"
              "(default 2G; 0: no limit)",
      VALUE(limits.bytes)},
     {.name = "snapshot-dir",
      .kind = CUNEI_OPTION_TEXT,
      .value = "DIR",
-     .help = "where they go (default: beside the recording)",
+     .help = "directory for the snapshots (default: beside the\n"
+             "recording)",
      VALUE(directory)},
     {.kind = CUNEI_OPTION_TYPED, VALUE(typed)},
     {0},
@@ -83,7 +88,7 @@ int cunei_trigger_options_check_instrumenter(
              (is_of_calls || is_of_exceptions)) ||
             (instrumenter == CUNEI_INSTRUMENTER_PROFILE && is_of_exceptions))
             return cunei_cmd_usage("--trigger %s cannot fire with --instrumenter %s, "
-                                   "which records no %s; leave out one of them",
+                                   "which records no %s; use only one of them",
                                    trigger->text, cunei_instrumenter_name(instrumenter),
                                    is_of_calls ? "calls" : "exceptions");
     }
@@ -101,10 +106,32 @@ int cunei_trigger_options_check_recording(struct cunei_trigger_options *options,
         return cunei_cmd_usage("--snapshot-dir and the limits of snapshots need "
                                "--trigger, for example --trigger crash");
     if (options->texts.count > 0 && !recording->keep)
-        return cunei_cmd_usage("--trigger needs --keep: a snapshot is of the last part "
+        return cunei_cmd_usage("--trigger needs --keep: a snapshot has the last part "
                                "of a recording; use --keep 30s, for example");
     return cunei_trigger_options_check_instrumenter(
         options, cunei_record_options_instrumenter(recording));
+}
+
+int cunei_trigger_options_prepare(const struct cunei_trigger_options *options)
+{
+    const char *path = options->directory;
+    struct stat status;
+
+    if (!path)
+        return EXIT_SUCCESS;
+    int rc = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+    if (rc == 0 && stat(path, &status) < 0)
+        rc = -errno;
+    if (rc == 0 && !S_ISDIR(status.st_mode))
+        rc = -ENOTDIR;
+    if (rc == 0 && access(path, W_OK | X_OK) < 0)
+        rc = -errno;
+    if (rc == 0)
+        return EXIT_SUCCESS;
+    return cunei_cmd_fail(0,
+                          "cannot make snapshots in '%s': %s; choose another directory "
+                          "with --snapshot-dir",
+                          path, strerror(-rc));
 }
 
 void cunei_trigger_options_fini(struct cunei_trigger_options *options)

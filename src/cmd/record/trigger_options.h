@@ -42,6 +42,10 @@ int cunei_trigger_options_check_instrumenter(
  * --keep; returns as above. */
 int cunei_trigger_options_check_recording(struct cunei_trigger_options *options,
                                           const struct cunei_record_options *recording);
+
+/* Make the directory of the snapshots, before anything is started: 0, or the exit
+ * status after a message. */
+int cunei_trigger_options_prepare(const struct cunei_trigger_options *options);
 void cunei_trigger_options_fini(struct cunei_trigger_options *options);
 
 #endif

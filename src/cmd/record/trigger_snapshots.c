@@ -23,7 +23,9 @@
 #define PRIVATE_MODE 0700
 
 /* Of a sentence; the snapshot has all. */
-#define CAUSES_SHOWN 4u
+#define CAUSES_SHOWN 8u
+/* Sentences about snapshots that could not be made; others are counted. */
+#define FAILURES_SHOWN 4u
 
 void cunei_trigger_snapshots_fired(void *context,
                                    const struct cunei_trigger_firing *firing)
@@ -111,8 +113,8 @@ static void make_directory(const struct cunei_trigger_snapshots *snapshots,
         cunei_buffer_format(&name, "%s/", folder);
     put_name(snapshots->shown, folder != NULL, &name);
     if (reason->size == 0)
-        to->path = cunei_trace_directory_make_new(cunei_buffer_text(&name), &to->shown,
-                                                  &to->id, reason);
+        to->path = cunei_trace_directory_make_new(
+            cunei_buffer_text(&name), "--snapshot-dir", &to->shown, &to->id, reason);
     cunei_buffer_fini(&name);
 }
 
@@ -148,7 +150,8 @@ static int copy(struct cunei_trigger_snapshots *snapshots, const struct destinat
 }
 
 /* Make one that the limits allow. */
-static void make(struct cunei_trigger_snapshots *snapshots, uint64_t max_bytes)
+static void make(struct cunei_trigger_snapshots *snapshots, uint64_t now_ns,
+                 uint64_t max_bytes)
 {
     struct cunei_buffer reason = {0};
     struct destination to = {0};
@@ -165,9 +168,11 @@ static void make(struct cunei_trigger_snapshots *snapshots, uint64_t max_bytes)
         (void)cunei_trace_directory_remove(to.path, &to.id, false);
     if (rc == -E2BIG)
         cunei_snapshot_count_too_large(&snapshots->tally, snapshots->causes.firings);
-    else if (reason.size > 0)
-        say_failed(snapshots, cunei_buffer_text(&reason));
-    else
+    else if (reason.size > 0) {
+        cunei_snapshot_count_failed(&snapshots->tally, now_ns);
+        if (snapshots->tally.failed <= FAILURES_SHOWN)
+            say_failed(snapshots, cunei_buffer_text(&reason));
+    } else
         say_made(snapshots, to.shown);
     free(to.path);
     free(to.shown);
@@ -184,7 +189,7 @@ void cunei_trigger_snapshots_make(struct cunei_trigger_snapshots *snapshots,
         return;
     if (cunei_snapshot_may(&snapshots->options->limits, &snapshots->tally, now_ns,
                            snapshots->causes.firings, &max_bytes))
-        make(snapshots, max_bytes);
+        make(snapshots, now_ns, max_bytes);
     cunei_causes_fini(&snapshots->causes);
 }
 
@@ -215,6 +220,12 @@ void cunei_trigger_snapshots_finish(struct cunei_trigger_snapshots *snapshots)
         say(snapshots, &sentence);
     }
     cunei_buffer_fini(&reasons);
+    if (tally->failed > FAILURES_SHOWN) {
+        cunei_format_several(&sentence, tally->failed - FAILURES_SHOWN,
+                             "more snapshot");
+        cunei_buffer_append_text(&sentence, " could not be made");
+        say(snapshots, &sentence);
+    }
 }
 
 void cunei_trigger_snapshots_fini(struct cunei_trigger_snapshots *snapshots)

@@ -92,7 +92,7 @@ static void put_unknown(const struct meaning *meaning, const char *path,
         meaning->lined.name &&
         (!meaning->other.name || meaning->lined.distance <= meaning->other.distance);
 
-    cunei_buffer_format(out, "'%s' holds no function like '%s'", path, meaning->name);
+    cunei_buffer_format(out, "'%s' has no function like '%s'", path, meaning->name);
     if (has_lines)
         cunei_suggestion_format(&meaning->lined, "", NULL, out);
     else if (meaning->other.name) {
@@ -129,7 +129,7 @@ void cunei_suggest_lines(const struct cunei_trace *trace, const char *path,
     look_around(&meaning, trace);
     free(meaning.sorted);
     if (meaning.is_c && !meaning.is_python)
-        cunei_buffer_format(sentence, "'%s' is a C function, and those have no lines",
+        cunei_buffer_format(sentence, "'%s' is a C function, which has no lines",
                             meaning.name);
     else if (was_called)
         put_unrecorded(&meaning, path, sentence);

@@ -186,7 +186,7 @@ static void note_c_calls(const struct cunei_pattern_request *request,
     cunei_buffer_format(notes,
                         "%s; select them by their own module, for example --include "
                         "builtins",
-                        is_project ? "no C function belongs to a project"
+                        is_project ? "C functions belong to no project"
                                    : "no C function matched the patterns");
     end_note(notes);
 }

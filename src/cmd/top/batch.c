@@ -82,19 +82,19 @@ static int print_table(struct batch *batch)
 /* Sums of a recording become those of its model, and are printed if they are wanted. */
 static int sample_json(struct batch *batch, size_t index, bool is_printed)
 {
-    struct cunei_top_source *source = batch->watch.items[index].source;
+    struct cunei_top_recording *recording = batch->watch.items[index].recording;
     struct cunei_top_model *model = &batch->models[index];
     struct cunei_top_sums sums = {0};
     struct cunei_analysis analysis;
 
-    int rc = cunei_top_source_sum(source, &analysis);
+    int rc = cunei_top_recording_sum(recording, &analysis);
     if (rc < 0)
         return rc;
-    rc =
-        cunei_top_watch_sum_one(source, &analysis, &model->known, batch->now_ns, &sums);
+    rc = cunei_top_watch_sum_one(recording, &analysis, &model->known, batch->now_ns,
+                                 &sums);
     if (rc == 0)
         rc = cunei_top_model_take(model, &sums);
-    model->has_ended = source->has_ended;
+    model->has_ended = recording->has_ended;
     if (rc == 0 && is_printed)
         rc = cunei_top_print_json(model, &analysis, batch->targets->items[index].path,
                                   stdout);
@@ -133,7 +133,7 @@ static int sample(struct batch *batch, bool is_printed)
 
 static int poll_once(struct batch *batch)
 {
-    batch->now_ns = cunei_top_source_now_ns();
+    batch->now_ns = cunei_top_recording_now_ns();
     /* A program that has only just started has no process yet. */
     bool may_begin = batch->program && (cunei_top_program_look(batch->program),
                                         !batch->program->has_ended);
@@ -158,7 +158,7 @@ static int wait_interval(struct batch *batch)
     int rc = 0;
 
     while (rc == 0 && batch->state > 0 && batch->now_ns < end_ns) {
-        uint64_t now_ns = cunei_top_source_now_ns();
+        uint64_t now_ns = cunei_top_recording_now_ns();
         uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
         if (batch->state == 1)
             pause_for(left_ns < POLL_NS ? left_ns : POLL_NS);

@@ -18,9 +18,9 @@
 #include "top/draw/grid.h"
 #include "top/terminal/terminal.h"
 #include "top/view/view.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/live/recordings.h"
 
 #define LOOK_MS   1000
@@ -110,7 +110,7 @@ static void find_pythons(struct rows *rows)
 
 static void find(struct rows *rows)
 {
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_recordings recordings = {0};
 
     clear(rows);
@@ -118,7 +118,7 @@ static void find(struct rows *rows)
     for (size_t i = 0; i < recordings.count; i++) {
         struct cunei_trace_process process;
         struct cunei_trace_error error;
-        if (cunei_process_folder_open(&process, recordings.items[i].folder, &view,
+        if (cunei_process_folder_open(&process, recordings.items[i].folder, &opening,
                                       &error) < 0)
             continue;
         if (process.state == CUNEI_TRACE_RUNNING)

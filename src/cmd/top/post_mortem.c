@@ -15,7 +15,7 @@
 #include "text/format.h"
 #include "top/draw/draw.h"
 #include "top/draw/print_json.h"
-#include "top/recordings/past.h"
+#include "top/recordings/finished.h"
 #include "top/view/model.h"
 #include "trace/process/exit_words.h"
 
@@ -23,7 +23,7 @@
 struct post_mortem {
     const struct cunei_top_options *options;
     const char *path;
-    struct cunei_top_past past;
+    struct cunei_top_finished finished;
     struct cunei_top_model model;
     struct cunei_grid grid;
 };
@@ -60,12 +60,12 @@ static int print_tables(struct post_mortem *dead)
 /* Take in all that happened before a time; the last sums are also printed. */
 static int take(struct post_mortem *dead, uint64_t until_ns, bool is_printed)
 {
-    struct cunei_top_sums sums = {.is_past = true,
-                                  .time_ns = is_printed ? dead->past.end_ns : until_ns};
+    struct cunei_top_sums sums = {
+        .is_past = true, .time_ns = is_printed ? dead->finished.end_ns : until_ns};
     struct cunei_analysis analysis;
 
-    int rc = cunei_top_past_sum(&dead->past, until_ns,
-                                dead->options->json && is_printed, &analysis);
+    int rc = cunei_top_finished_sum(&dead->finished, until_ns,
+                                    dead->options->json && is_printed, &analysis);
     if (rc < 0)
         return rc;
     rc = cunei_top_sums_add(&sums, &dead->model.known, &analysis);
@@ -82,7 +82,7 @@ static int take(struct post_mortem *dead, uint64_t until_ns, bool is_printed)
 
 static void describe_end(struct post_mortem *dead, uint64_t last_ns)
 {
-    const struct cunei_trace_process *process = &dead->past.trace.processes[0];
+    const struct cunei_trace_process *process = &dead->finished.trace.processes[0];
     struct cunei_buffer words = {0}, interval = {0};
 
     cunei_format_duration(&interval, last_ns);
@@ -101,23 +101,23 @@ static int show_process(const char *path, const struct cunei_top_options *option
     struct cunei_trace_error error;
     static const char *const all;
 
-    int rc = cunei_top_past_open(&dead.past, path, &all, &error);
+    int rc = cunei_top_finished_open(&dead.finished, path, &all, &error);
     if (rc < 0)
         return rc;
     rc = cunei_top_model_init(&dead.model);
     dead.model.view = *view;
     dead.model.has_ended = true;
-    uint64_t lived_ns = dead.past.end_ns - dead.past.begin_ns;
+    uint64_t lived_ns = dead.finished.end_ns - dead.finished.begin_ns;
     uint64_t last_ns =
         options->interval_ns < lived_ns ? options->interval_ns : lived_ns;
     describe_end(&dead, last_ns);
     if (rc == 0)
-        rc = take(&dead, dead.past.end_ns - last_ns, false);
+        rc = take(&dead, dead.finished.end_ns - last_ns, false);
     if (rc == 0)
         rc = take(&dead, UINT64_MAX, true);
     cunei_top_model_fini(&dead.model);
     cunei_grid_fini(&dead.grid);
-    cunei_top_past_close(&dead.past);
+    cunei_top_finished_close(&dead.finished);
     return rc;
 }
 

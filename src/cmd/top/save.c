@@ -59,7 +59,7 @@ static int start_next(struct cunei_top_save *save)
         "cunei",     "export", "--to",       "html",
         "-o",        name,     target->path, target->pid ? "--process" : NULL,
         target->pid, NULL};
-    return cunei_top_errand_start(&save->errand, is_page ? page : snapshot);
+    return cunei_top_background_start(&save->background, is_page ? page : snapshot);
 }
 
 static void clear(struct cunei_top_save *save)
@@ -88,7 +88,7 @@ bool cunei_top_save_look(struct cunei_top_save *save, char *text, size_t size)
     bool is_page = save->kind == CUNEI_TOP_SAVE_PAGE, has_failed = false;
     size_t count = save->from.count;
 
-    if (!cunei_top_errand_look(&save->errand, text, size, &has_failed))
+    if (!cunei_top_background_look(&save->background, text, size, &has_failed))
         return false;
     if (has_failed && !save->failure[0])
         (void)snprintf(save->failure, sizeof(save->failure), "%s", text);
@@ -106,6 +106,6 @@ bool cunei_top_save_look(struct cunei_top_save *save, char *text, size_t size)
 
 void cunei_top_save_finish(struct cunei_top_save *save)
 {
-    cunei_top_errand_finish(&save->errand);
+    cunei_top_background_finish(&save->background);
     clear(save);
 }

@@ -5,12 +5,12 @@
  *
  *     struct cunei_top_save save = CUNEI_TOP_SAVE_NONE;
  *     rc = cunei_top_save_start(&save, CUNEI_TOP_SAVE_SNAPSHOT, &targets);
- *     … save.errand.output is readable: cunei_top_save_look(&save, text, size) …
+ *     … save.background.output is readable: cunei_top_save_look(&save, text, size) …
  */
 #ifndef CUNEI_CMD_TOP_SAVE_H
 #define CUNEI_CMD_TOP_SAVE_H
 
-#include "cmd/top/errand.h"
+#include "cmd/top/background_command.h"
 #include "cmd/top/targets.h"
 
 enum cunei_top_save_kind {
@@ -24,13 +24,13 @@ struct cunei_top_save {
     size_t next;                   /* of these, to be started */
     char stamp[32];                /* in the names of what is made */
     char failure[160];             /* what the first command that failed printed */
-    struct cunei_top_errand errand;
+    struct cunei_top_background background;
 };
 
-#define CUNEI_TOP_SAVE_NONE       \
-    (struct cunei_top_save)       \
-    {                             \
-        .errand = {.output = -1 } \
+#define CUNEI_TOP_SAVE_NONE           \
+    (struct cunei_top_save)           \
+    {                                 \
+        .background = {.output = -1 } \
     }
 
 /* -EBUSY: something is under way; or of starting it. */

@@ -171,6 +171,7 @@ static void take_input(struct session *session)
 
     while (!session->is_over && cunei_top_terminal_next(&input)) {
         session->is_stale = true;
+        bool was_paused = view->is_paused;
         view->has_program = session->program && !session->program->has_ended;
         if (input.kind == CUNEI_TOP_INPUT_KEY)
             act(session, cunei_top_view_key(view, input.key));
@@ -180,6 +181,8 @@ static void take_input(struct session *session)
             cunei_top_view_scroll(view, input.steps);
         else
             cunei_top_terminal_redraw();
+        if (view->is_paused != was_paused)
+            cunei_top_sampler_pause(&session->sampler, view->is_paused);
         /* A key may depend on what the one before has changed. */
         draw(session);
     }
@@ -251,7 +254,7 @@ static int wait_for_something(struct session *session, struct pollfd fds[5])
                              .events = POLLIN};
     fds[3] = (struct pollfd){.fd = session->program ? session->program->output : -1,
                              .events = POLLIN};
-    fds[4] = (struct pollfd){.fd = session->save.errand.output, .events = POLLIN};
+    fds[4] = (struct pollfd){.fd = session->save.background.output, .events = POLLIN};
     bool is_watching = session->program && !session->program->has_ended;
     return poll(fds, 5, is_watching ? LOOK_MS : -1);
 }

@@ -2,6 +2,7 @@
 #include "cmd/top/targets.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,16 +10,17 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/regular_file.h"
 #include "base/vector.h"
 #include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/recording_target.h"
 #include "cmd/common/search_path.h"
 #include "cmd/top/top_options.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_choice.h"
 #include "trace/directory/process_folder.h"
 #include "trace/directory/trace.h"
-#include "trace/directory/view.h"
 #include "trace/live/recordings.h"
 
 #define LOOK_NS        20000000l
@@ -105,13 +107,6 @@ static bool is_number(const char *word)
     return *word && word[strspn(word, "0123456789")] == '\0';
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* A directory with a program of its own is run as one: `cunei top app/`. */
 static bool has_main(const char *path)
 {
@@ -123,19 +118,26 @@ static bool has_main(const char *path)
     return is_there;
 }
 
-/* Whether a process that was found is one of a program with this name. */
-static bool is_called(const struct cunei_recording *recording, const char *word)
+/* A recording writes its metadata last when it starts. */
+static bool is_new(int rc)
 {
-    const struct cunei_trace_view view = {.without_ring = true};
+    return rc == -ENOENT || rc == -ENODATA;
+}
+
+/* Whether a process that was found is one of a program with this name.  -ENODATA: its
+ * recording has just begun, and has no name yet. */
+static int is_called(const struct cunei_recording *recording, const char *word)
+{
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_process process;
     struct cunei_trace_error error;
 
-    if (cunei_process_folder_open(&process, recording->folder, &view, &error) < 0)
-        return false;
-    bool is_wanted =
-        process.state == CUNEI_TRACE_RUNNING && cunei_trace_is_called(&process, word);
+    int rc = cunei_process_folder_open(&process, recording->folder, &opening, &error);
+    if (rc < 0)
+        return is_new(rc) && kill((pid_t)recording->pid, 0) == 0 ? -ENODATA : 0;
+    rc = process.state == CUNEI_TRACE_RUNNING && cunei_trace_is_called(&process, word);
     cunei_process_folder_close(&process);
-    return is_wanted;
+    return rc;
 }
 
 static int add_recording(struct cunei_top_targets *targets,
@@ -144,29 +146,47 @@ static int add_recording(struct cunei_top_targets *targets,
     return cunei_top_targets_add(targets, recording->folder, NULL);
 }
 
-/* Add the processes of programs with this name; their number, or -ENOMEM. */
-static int find_called(struct cunei_top_targets *targets, const char *word)
+static int add_called(struct cunei_top_targets *targets,
+                      const struct cunei_recordings *recordings, const char *word)
 {
-    struct cunei_recordings recordings = {0};
+    bool has_new = false;
     int count = 0;
 
-    cunei_recording_target_find_all(&recordings);
-    for (size_t i = 0; count >= 0 && i < recordings.count; i++) {
-        if (!is_called(&recordings.items[i], word))
+    for (size_t i = 0; i < recordings->count; i++) {
+        int rc = is_called(&recordings->items[i], word);
+        has_new |= rc == -ENODATA;
+        if (rc <= 0)
             continue;
         count++;
-        if (targets && add_recording(targets, &recordings.items[i]) < 0)
-            count = -ENOMEM;
+        if (targets && add_recording(targets, &recordings->items[i]) < 0)
+            return -ENOMEM;
     }
-    cunei_recordings_fini(&recordings);
-    return count;
+    return count == 0 && has_new ? -ENODATA : count;
+}
+
+/* Add the processes of programs with this name; their number, or -ENOMEM.  One whose
+ * recording has just begun has a name soon. */
+static int find_called(struct cunei_top_targets *targets, const char *word)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    int rc = -ENODATA;
+
+    for (int i = 0; rc == -ENODATA && i < PATIENCE_LOOKS; i++) {
+        struct cunei_recordings recordings = {0};
+        if (i > 0)
+            (void)nanosleep(&pause, NULL);
+        cunei_recording_target_find_all(&recordings);
+        rc = add_called(targets, &recordings, word);
+        cunei_recordings_fini(&recordings);
+    }
+    return rc == -ENODATA ? 0 : rc;
 }
 
 bool cunei_top_targets_is_program(const char *word)
 {
     struct stat status;
 
-    if (is_directory(word))
+    if (cunei_is_directory(word))
         return has_main(word);
     if (word[0] == '-' || strchr(word, '/') || stat(word, &status) == 0)
         return true;
@@ -182,7 +202,7 @@ bool cunei_top_targets_is_program(const char *word)
 static int check_trace(const char *path)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
-    const struct cunei_trace_view view = {.without_ring = true};
+    const struct cunei_trace_open_options opening = {.without_ring = true};
     struct cunei_trace_error error;
     struct cunei_trace trace;
     int rc = -ENODATA;
@@ -190,7 +210,7 @@ static int check_trace(const char *path)
     for (int i = 0; rc == -ENODATA && i < PATIENCE_LOOKS; i++) {
         if (i > 0)
             (void)nanosleep(&pause, NULL);
-        rc = cunei_trace_open_view(&trace, path, &view, &error);
+        rc = cunei_trace_open_with(&trace, path, &opening, &error);
     }
     if (rc < 0)
         return cunei_cmd_fail_to_open(rc, path, &error);
@@ -200,13 +220,14 @@ static int check_trace(const char *path)
 
 int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
 {
-    if (is_directory(word) || is_number(word)) {
+    if (cunei_is_directory(word) || is_number(word)) {
         char *path = cunei_recording_target_find(word);
         if (!path || check_trace(path) != 0) {
             free(path);
             return EXIT_FAILURE;
         }
-        int rc = cunei_top_targets_add(targets, path, is_directory(word) ? NULL : word);
+        int rc = cunei_top_targets_add(targets, path,
+                                       cunei_is_directory(word) ? NULL : word);
         free(path);
         return rc < 0 ? cunei_cmd_fail(rc, "cannot watch '%s'", word) : 0;
     }
@@ -214,23 +235,23 @@ int cunei_top_targets_find(struct cunei_top_targets *targets, const char *word)
     if (count < 0)
         return cunei_cmd_fail(count, "cannot watch '%s'", word);
     if (count == 0)
-        return cunei_cmd_fail(0,
-                              "'%s' is no pid, no trace, no program, and not the name "
-                              "of a program that is being recorded; 'cunei list' shows "
-                              "these",
-                              word);
+        return cunei_cmd_fail(
+            0,
+            "'%s' is not a pid, a trace, a program, or the name of a program that is "
+            "being recorded; 'cunei list' shows these",
+            word);
     return 0;
 }
 
-static int open_source(struct cunei_top_source *source,
-                       const struct cunei_top_target *target,
-                       const struct cunei_top_options *options,
-                       struct cunei_trace_error *error)
+static int open_recording(struct cunei_top_recording *recording,
+                          const struct cunei_top_target *target,
+                          const struct cunei_top_options *options,
+                          struct cunei_trace_error *error)
 {
     return options->replay
-               ? cunei_top_source_replay(source, target->path, target->pid,
-                                         options->speed, error)
-               : cunei_top_source_open(source, target->path, target->pid, error);
+               ? cunei_top_recording_replay(recording, target->path, target->pid,
+                                            options->speed, error)
+               : cunei_top_recording_open(recording, target->path, target->pid, error);
 }
 
 int cunei_top_targets_open(const struct cunei_top_targets *targets,
@@ -240,10 +261,11 @@ int cunei_top_targets_open(const struct cunei_top_targets *targets,
     for (size_t i = 0; i < targets->count; i++) {
         const struct cunei_top_target *target = &targets->items[i];
         struct cunei_trace_error error = {0};
-        struct cunei_top_source *source = cunei_top_watch_add(watch);
-        if (source)
-            source->has_all = options->json;
-        int rc = source ? open_source(source, target, options, &error) : -ENOMEM;
+        struct cunei_top_recording *recording = cunei_top_watch_add(watch);
+        if (recording)
+            recording->has_all = options->json;
+        int rc =
+            recording ? open_recording(recording, target, options, &error) : -ENOMEM;
         if (rc < 0)
             return cunei_cmd_fail_to_open(rc, target->path, &error);
     }

@@ -2,9 +2,9 @@
 #include "cmd/top/top_options.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/measure.h"
 #include "base/units.h"
 #include "cmd/common/message.h"
 #include "top/view/columns.h"
@@ -43,8 +43,8 @@ const struct cunei_option cunei_top_option_rows[] = {
      .offset = VALUE(batch)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print samples as JSON, an object a line: the fields of\n"
-             "the report, and rates; one sample unless --batch is given",
+     .help = "print samples as JSON, one object per line: the fields\n"
+             "of the report, and rates; one sample without --batch",
      .offset = VALUE(json)},
     {.name = "interval",
      .letter = 'd',
@@ -73,7 +73,7 @@ const struct cunei_option cunei_top_option_rows[] = {
      .letter = 'f',
      .kind = CUNEI_OPTION_TEXT,
      .value = "TEXT",
-     .help = "show functions whose name, module or file has this text",
+     .help = "only functions whose name, module or file contains this",
      .offset = VALUE(search)},
     {.name = "group",
      .letter = 'g',
@@ -90,11 +90,11 @@ const struct cunei_option cunei_top_option_rows[] = {
      .offset = VALUE(limit)},
     {.name = "idle",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "show functions that only wait, as well",
+     .help = "also show functions that only wait",
      .offset = VALUE(idle)},
     {.name = "whole",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "rates and shares since the begin, not of the last interval",
+     .help = "rates and shares since the start, not of the last interval",
      .offset = VALUE(whole)},
     {.name = "ascii",
      .kind = CUNEI_OPTION_FLAG,
@@ -143,15 +143,12 @@ static int settle_columns(const struct cunei_top_options *options,
 
 static int settle_speed(struct cunei_top_options *options)
 {
-    char *end = NULL;
-
     options->speed = 1;
     if (!options->speed_text)
         return CUNEI_OPTIONS_CONTINUE;
     options->replay = true;
-    options->speed = strtod(options->speed_text, &end);
-    if (!*options->speed_text || *end || !(options->speed > 0) ||
-        options->speed > SPEED_MOST)
+    if (!cunei_measure_number(options->speed_text, &options->speed) ||
+        !(options->speed > 0) || options->speed > SPEED_MOST)
         return cunei_cmd_usage("--speed needs a number above 0, not '%s'",
                                options->speed_text);
     return CUNEI_OPTIONS_CONTINUE;
@@ -161,7 +158,7 @@ int cunei_top_options_settle(struct cunei_top_options *options,
                              struct cunei_top_view *view)
 {
     if (options->interval_ns < INTERVAL_LEAST_NS)
-        return cunei_cmd_usage("--interval needs at least 20ms");
+        return cunei_cmd_usage("--interval must be at least 20ms");
     if (options->batch == 0)
         return cunei_cmd_usage("--batch needs a number above 0");
     if (options->batch == CUNEI_TOP_NO_BATCH)

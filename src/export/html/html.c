@@ -203,7 +203,7 @@ int cunei_export_html(struct cunei_export *export)
     export->threads = analyzed.threads;
     export->calls = analyzed.calls;
     export->damage_count = analyzed.damage_count;
-    /* The facts are those of the first so many functions. */
+    /* Only the first `fact_count` functions have facts. */
     html.analysis.functions.count = html.fact_count;
     cunei_page_fini(&html.page);
     cunei_tree_free(html.tree);

@@ -21,8 +21,8 @@ struct cunei_html {
     struct cunei_analysis analysis; /* functions that are found later have no facts */
     struct cunei_tree *tree; /* owned: the analysis's with fewer threads; or NULL */
     uint32_t fact_count;     /* functions of the analysis that have facts */
-    uint64_t hidden_ns;      /* of calls that took less only some are drawn … */
-    uint32_t hidden_room;    /* … so many */
+    uint64_t hidden_ns;      /* only some of the calls that took less are drawn, */
+    uint32_t hidden_room;    /* at most this number */
 };
 
 /* Whether anything is left of a process of the analysis. */

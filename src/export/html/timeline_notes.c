@@ -14,8 +14,8 @@
 #include "text/typed_value.h"
 #include "wire/user_event.h"
 
-#define MARK_TEXT_MAX 200u /* bytes of a name or a value that are shown */
-#define CALL_TEXT_MAX 400u /* and about so many of a call's values together */
+#define MARK_TEXT_MAX 200u /* bytes shown of a name or a value */
+#define CALL_TEXT_MAX 400u /* about as many bytes of all values of a call */
 #define RESULT_SIGN   "→ "
 
 /* A call that is open. */
@@ -34,8 +34,8 @@ struct open_end {
 struct state {
     struct open_call *calls; /* owned */
     uint32_t count, capacity;
-    uint32_t adopted;      /* of them, another piece began so many */
-    struct open_end *ends; /* owned: of such ones */
+    uint32_t adopted;      /* how many of them began in another piece */
+    struct open_end *ends; /* owned: of calls that began in another piece */
     uint32_t end_count, end_capacity;
     struct cunei_sieve shorts[CUNEI_NOTES_LEVELS];
 };

@@ -104,3 +104,65 @@ uint64_t cunei_tasks_wait(const struct cunei_task_facts *task)
     uint64_t life = task->last > task->first ? task->last - task->first : 0;
     return life > task->busy ? life - task->busy : 0;
 }
+
+static int compare_times(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+    return one > other ? -1 : one < other;
+}
+
+/* When those of the tasks that have ended did so, the latest first; their number. */
+static uint32_t sort_ends(const struct cunei_tasks *tasks, uint64_t *ends)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 1; i < tasks->count; i++) {
+        if (tasks->items[i].has_ended)
+            ends[count++] = tasks->items[i].last;
+    }
+    qsort(ends, count, sizeof(*ends), compare_times);
+    return count;
+}
+
+/* Keep what lives, and what ended after that time; the map is made anew. */
+static void keep_since(struct cunei_tasks *tasks, uint64_t since)
+{
+    struct cunei_map map = {0};
+    uint32_t count = 1;
+    bool has_failed = false;
+
+    for (uint32_t i = 1; !has_failed && i < tasks->count; i++) {
+        const struct cunei_task_facts *task = &tasks->items[i];
+        if (!task->has_ended || task->last > since)
+            has_failed =
+                cunei_map_add(&map, cunei_hash_number(task->number), count++) < 0;
+    }
+    if (has_failed) {
+        cunei_map_fini(&map);
+        return; /* all stay */
+    }
+    count = 1;
+    for (uint32_t i = 1; i < tasks->count; i++) {
+        if (!tasks->items[i].has_ended || tasks->items[i].last > since)
+            tasks->items[count++] = tasks->items[i];
+        else
+            free(tasks->items[i].name);
+    }
+    tasks->forgotten += tasks->count - count;
+    tasks->count = count;
+    cunei_map_fini(&tasks->map);
+    tasks->map = map;
+}
+
+void cunei_tasks_forget(struct cunei_tasks *tasks, uint32_t keep)
+{
+    if (tasks->count / 2 <= keep)
+        return;
+    uint64_t *ends = calloc(tasks->count, sizeof(*ends));
+    if (!ends)
+        return;
+    if (sort_ends(tasks, ends) / 2 > keep)
+        keep_since(tasks, ends[keep]);
+    free(ends);
+}

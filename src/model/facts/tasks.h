@@ -39,6 +39,7 @@ struct cunei_tasks {
     struct cunei_task_facts *items; /* owned */
     uint32_t count;                 /* with task 0, as soon as there is one */
     uint32_t capacity;
+    uint64_t forgotten;   /* tasks that were dropped */
     struct cunei_map map; /* private: of numbers */
 };
 
@@ -61,6 +62,12 @@ void cunei_tasks_see(struct cunei_task_facts *task, uint64_t time, bool has_ende
 
 /* Add what another piece of the same process knows. */
 void cunei_tasks_add(struct cunei_tasks *tasks, const struct cunei_tasks *other);
+
+/*
+ * Drop tasks that have ended, but for the `keep` that ended last, if there are more
+ * than twice as many.  A live view keeps its memory so.
+ */
+void cunei_tasks_forget(struct cunei_tasks *tasks, uint32_t keep);
 
 /* How long it waited between its first step and its last. */
 uint64_t cunei_tasks_wait(const struct cunei_task_facts *task);

@@ -30,7 +30,7 @@ void cunei_text_set_fini(struct cunei_text_set *set)
     *set = (struct cunei_text_set){.max = set->max, .max_bytes = set->max_bytes};
 }
 
-/* A place for so many bytes; NULL: there is no memory. */
+/* A place for `size` bytes; NULL: no memory. */
 static char *take_room(struct cunei_text_set *set, size_t size)
 {
     if (size > set->room) {

@@ -18,8 +18,8 @@
 struct cunei_text_set_chunk;
 
 struct cunei_text_set {
-    uint32_t max;     /* so many are taken in … */
-    size_t max_bytes; /* … of so many bytes together; 0: of any */
+    uint32_t max;     /* texts at most; others are refused */
+    size_t max_bytes; /* of all texts together; 0: no limit */
 
     /* Private, but for the texts, with a NUL behind them. */
     char **items;    /* owned, as all; each text in a chunk */

@@ -48,9 +48,10 @@ struct cunei_thread {
     uint64_t calls;
     uint64_t packets;
     struct cunei_gc_pauses collections;
-    uint32_t *open; /* owned: functions open at its end, outermost first, … */
+    uint32_t *open; /* owned: functions open at its end, outermost first */
     uint32_t open_count;
-    uint32_t open_depth; /* … the innermost CUNEI_OPEN_MAX of so many */
+    uint32_t
+        open_depth; /* how many were open; `open` has the innermost CUNEI_OPEN_MAX */
 };
 
 /* Private. */

@@ -82,9 +82,8 @@ int cunei_piece_copy(struct cunei_piece *copy, const struct cunei_piece *piece)
 {
     int rc = 0;
 
-    *copy = (struct cunei_piece){.packets = piece->packets,
-                                 .discarded = piece->discarded,
-                                 .gap = piece->gap};
+    *copy = (struct cunei_piece){
+        .packets = piece->packets, .discarded = piece->discarded, .gap = piece->gap};
     if (piece->thread_count == 0)
         return 0;
     copy->threads = calloc(piece->thread_count, sizeof(*copy->threads));

@@ -43,7 +43,7 @@ static inline void cunei_piece_add_gap(struct cunei_piece *piece, uint64_t seque
         (struct cunei_packet_place){sequence, discarded});
 }
 
-/* Room for so many more threads; -ENOMEM. */
+/* Room for `more` threads; -ENOMEM. */
 int cunei_piece_reserve_threads(struct cunei_piece *piece, size_t more);
 
 /* A name as packets have it; one that is known in full stays. */

@@ -39,9 +39,9 @@ struct cunei_spans {
     bool is_whole;
     struct cunei_walk *walk; /* owned */
     struct cunei_spans_edge first, last;
-    uint64_t *closings;     /* owned: when each of `first` ended, or UINT64_MAX … */
-    uint32_t closing_count; /* … so many … */
-    uint32_t inherited;     /* … of which the first ones are open still */
+    uint64_t *closings;     /* owned: when each of `first` ended, or UINT64_MAX */
+    uint32_t closing_count; /* length of `closings` */
+    uint32_t inherited;     /* how many of `first`, from its begin, are still open */
     struct cunei_spans_steps steps;
     uint32_t depth;   /* spans that are open */
     bool has_first;   /* `first` is known … */

@@ -25,7 +25,7 @@ enum cunei_walk_kind {
 
 struct cunei_walk_frame {
     uint32_t function;
-    bool is_known;   /* `entered` is; else it was found open then */
+    bool is_known;   /* `entered` is; otherwise it was found open at that time */
     bool is_resumed; /* by RESUME, not by ENTER */
     bool mark;       /* the caller's; false at first */
     bool is_region;
@@ -39,8 +39,8 @@ struct cunei_walk_step {
     enum cunei_walk_kind kind;
     uint64_t time;
     const struct cunei_packet *packet; /* NULL at the end */
-    struct cunei_walk_frame *frames;   /* all that are open, outermost first … */
-    uint32_t depth; /* … so many, the one that this is about being the last of them */
+    struct cunei_walk_frame *frames;   /* all open ones, outermost first */
+    uint32_t depth;    /* how many; this step is about the last of them */
     uint32_t function; /* of that one, or of the orphan */
     bool is_yield;
     bool is_raised;

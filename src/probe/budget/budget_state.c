@@ -13,7 +13,7 @@
 #include "rt/recorder.h"
 
 #define FUNCTIONS_FIRST 256u
-/* The time of reading so many events says what reading one takes. */
+/* The events whose reading is timed, to know what one event takes. */
 #define OBSERVED_LEAST 256
 /* How much of the known times of a function a new burst keeps. */
 #define LEARNED_KEPT 0.75

@@ -23,7 +23,7 @@
 #define EVENTS_LEAST 64u
 /* What an event of an exception costs; most of it is CPython's part. */
 #define RAISED_NS 300.0
-/* A function that was first called just now is at most so many times as hot as its
+/* A function that was first called just now is at most this many times as hot as its
  * share of the window. */
 #define ACTIVE_MOST 20.0
 

@@ -34,7 +34,7 @@ struct cunei_rate_by_events_burst {
 void cunei_rate_by_events_add(struct cunei_rate_by_events *rate,
                               const struct cunei_rate_by_events_burst *burst);
 
-/* Calls and resumes in a time with so many steady events. */
+/* Calls and resumes in a time, predicted from the number of steady events in it. */
 struct cunei_rate_prediction {
     double calls, resumes;
     double error; /* standard error of one gap, as a part of them */

@@ -312,8 +312,8 @@ void cunei_compat_311_close(const struct cunei_compat_311_opening *opening);
 bool cunei_compat_311_is_opening(const cunei_compat_311_frame *frame);
 
 /*
- * Set the frame that has just ended, NULL: none; returns the previous one.  Its
- * instruction is still the yield, if an exception was thrown into it there.
+ * Set the frame that has just ended or yielded, NULL: none; returns the previous one.
+ * Its instruction is still the yield.
  */
 const cunei_compat_311_frame *cunei_compat_311_set_ending(
     const cunei_compat_311_frame *frame);

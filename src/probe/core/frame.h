@@ -110,6 +110,29 @@ static inline void cunei_frame_opened(void)
 #endif
 }
 
+/*
+ * Note the frame whose end or yield is recorded, which may be suspended by now; returns
+ * the one noted before, to be noted again.
+ */
+static inline const void *cunei_frame_note_ending(PyFrameObject *frame)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    return cunei_compat_311_set_ending(cunei_compat_311_frame_of(frame));
+#else
+    (void)frame;
+    return NULL;
+#endif
+}
+
+static inline void cunei_frame_note_ended(const void *before)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    (void)cunei_compat_311_set_ending(before);
+#else
+    (void)before;
+#endif
+}
+
 /* Whether the frame whose end is being recorded, of this code, is the running one. */
 static inline bool cunei_frame_is_ending(const PyCodeObject *code)
 {

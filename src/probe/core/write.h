@@ -15,7 +15,7 @@
 struct cunei_stream;
 
 /*
- * The calling thread's stream with room for so many words, and the time in `*now`.
+ * The calling thread's stream with room for `words` words, and the time in `*now`.
  * NULL: the event is lost, and counted.  `top_is_open`: the stream has the entry of the
  * frame on top.
  */

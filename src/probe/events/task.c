@@ -102,7 +102,8 @@ static void add_step(struct thread *thread, const void *frame, const void *task,
     thread->left = 0;
 }
 
-/* The name in so many words, the last of them padded; there is room for its NUL. */
+/* Copy the name and pad its last word; returns the number of words.  There is room for
+ * its NUL. */
 static unsigned copy_name(PyObject *name, uint64_t words[NAME_WORDS + 1])
 {
     size_t length = cunei_names_copy(name, (char *)words, NAME_WORDS * 8 + 1);

@@ -370,9 +370,10 @@ static int start(struct cunei_probe *state)
     reset_code(state);
     int rc = start_recorder(state, false);
     if (rc < 0) {
-        PyErr_Format(
-            PyExc_OSError, "cannot record into '%s': %s", state->session.directory,
-            rc == -CUNEI_REFUSAL_RING ? cunei_refusal_reason_text(-rc) : strerror(-rc));
+        bool is_ours = rc == -CUNEI_REFUSAL_RING || rc == -CUNEI_REFUSAL_MEMORY;
+        PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
+                     state->session.directory,
+                     is_ours ? cunei_refusal_reason_text(-rc) : strerror(-rc));
         return -1;
     }
     if (start_events(state) == 0)

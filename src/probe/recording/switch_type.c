@@ -148,11 +148,13 @@ static PyObject *on_enable(PyObject *module, PyObject *const *args, Py_ssize_t c
 
 static PyMethodDef functions[] = {
     {"disable", CUNEI_METHOD(on_disable), METH_FASTCALL,
-     "Record no calls, in all threads, until enable is called as often.\n\n"
+     "Record no calls, in all threads, until enable() is called as often as this.\n"
+     "\n"
      "`with cunei.disable():` does so for a block, `@cunei.disable` while a function\n"
      "runs.  Without a recording nothing happens."},
     {"enable", CUNEI_METHOD(on_enable), METH_FASTCALL,
-     "Undo one disable; where nothing is disabled nothing happens.\n\n"
+     "Undo one disable(); without one, do nothing.\n"
+     "\n"
      "`with cunei.enable():` does so for a block, `@cunei.enable` while a function\n"
      "runs."},
     {NULL, NULL, 0, NULL},

@@ -101,7 +101,7 @@ static PyObject *tokens_tick(PyObject *self, PyObject *const *args, Py_ssize_t c
     else {
         uint32_t before = cunei_recorder_begin_event();
         cunei_user_event_write_error(cunei_user_name_utf8(tokens->named.user_name),
-                                     "tick of a stream of tokens that has ended");
+                                     "tick() on a token stream that has ended");
         cunei_recorder_end_event(before);
     }
     Py_RETURN_NONE;
@@ -154,8 +154,9 @@ static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t c
                            PyObject *names)
 {
     static const struct cunei_args_form form = {"tokens", {"name"}, 1, 1};
-    static const struct cunei_named_kind kind = {
-        .file = CUNEI_TOKENS_FILE, .function = "tokens", .what = "a name of tokens"};
+    static const struct cunei_named_kind kind = {.file = CUNEI_TOKENS_FILE,
+                                                 .function = "tokens",
+                                                 .what = "the name of a token stream"};
     struct cunei_user_state *state = cunei_user_state_of(module);
     PyObject *name = cunei_args_one(&form, args, count, names);
     PyObject *first =

@@ -358,7 +358,7 @@ static int draw_neighbours(struct neighbours *found, struct cunei_grid *grid,
     struct cunei_top_model *model = found->detail->model;
     struct cunei_top_table table = {
         .columns = {[NEXT_KIND] = {.head = "", .width = 9, .is_text = true},
-                    [NEXT_TOTAL_SHARE] = {.head = "% of it", .rank = 1, .width = 7},
+                    [NEXT_TOTAL_SHARE] = {.head = "share%", .rank = 1, .width = 7},
                     [NEXT_TOTAL] = {.head = "total", .width = 7},
                     [NEXT_CALL_RATE] = {.head = "calls/s", .width = 7},
                     [NEXT_CALLS] = {.head = "calls", .rank = 3, .width = 9},

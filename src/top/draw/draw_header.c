@@ -25,7 +25,7 @@ static void put(struct line *line, enum cunei_top_ink ink, const char *text)
                                    line->grid->column_count - line->column, ink, text);
 }
 
-/* Whether so many columns are left: what does not fit is left out whole. */
+/* Whether label and value fit into the line: what does not fit is not drawn at all. */
 static bool has_room(const struct line *line, const char *label,
                      const struct cunei_buffer *value)
 {
@@ -95,7 +95,7 @@ static void format_state(const struct cunei_top_model *model, struct cunei_buffe
         cunei_buffer_append_text(text, "PAUSED · ");
     if (view->is_whole || !model->has_ended)
         cunei_buffer_append_text(text,
-                                 view->is_whole ? "since the begin · " : "now · ");
+                                 view->is_whole ? "since the start · " : "now · ");
     if (model->state[0])
         cunei_buffer_append_text(text, model->state);
     else if (model->has_now)
@@ -163,7 +163,8 @@ static void draw_spark(const struct cunei_top_history *history, struct line *lin
         width = SPARK_MAX;
     if (width > (int)history->point_count)
         width = (int)history->point_count;
-    if (width < (history->point_count < SPARK_MIN ? 1 : SPARK_MIN))
+    /* One bar would always be the highest. */
+    if (width < (history->point_count < SPARK_MIN ? 2 : SPARK_MIN))
         return;
     for (int i = 0; i < width; i++) {
         float events = history->events[cunei_top_history_slot(history, (uint32_t)i)];
@@ -209,12 +210,19 @@ static uint32_t count_living(const struct cunei_top_sums *sums)
     return count;
 }
 
+static uint32_t count_all_tasks(const struct cunei_top_sums *sums)
+{
+    uint64_t count = sums->task_count + sums->whole.forgotten_tasks;
+
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
 static uint32_t count_tasks(const struct cunei_top_sums *sums)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < sums->task_count; i++)
-        count += sums->tasks[i].is_seen && !sums->tasks[i].has_ended;
+        count += !sums->tasks[i].has_ended;
     return count;
 }
 
@@ -283,7 +291,7 @@ static void draw_population(const struct cunei_top_model *model,
     struct cunei_buffer text = {0};
 
     put_population(&line, "threads", count_living(sums), sums->thread_count, &text);
-    put_population(&line, "tasks", count_tasks(sums), sums->task_count, &text);
+    put_population(&line, "tasks", count_tasks(sums), count_all_tasks(sums), &text);
     put_waiting(&line, model, &text);
     if (sums->raise_count > 0) {
         format_rate(rates, rates->raised, &text);
@@ -291,11 +299,11 @@ static void draw_population(const struct cunei_top_model *model,
     }
     if (count_demoted(sums) > 0) {
         cunei_format_count(&text, count_demoted(sums));
-        put_figure(&line, "~ demoted by the budget", CUNEI_TOP_INK_WARM, &text);
+        put_figure(&line, "~ sampled by the budget", CUNEI_TOP_INK_WARM, &text);
     }
     if (sums->whole.damage_count > 0) {
         cunei_format_count(&text, sums->whole.damage_count);
-        put_figure(&line, "damaged parts left out", CUNEI_TOP_INK_BAD, &text);
+        put_figure(&line, "damaged parts skipped", CUNEI_TOP_INK_BAD, &text);
     }
     put_view(&line, model, &text);
     cunei_buffer_fini(&text);

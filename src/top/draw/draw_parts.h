@@ -47,8 +47,33 @@ int cunei_top_draw_rows(struct cunei_top_model *model, struct cunei_top_table *t
                         struct cunei_grid *grid, struct cunei_top_area area,
                         const char *absence);
 
-/* How a process is doing, in a word. */
-const char *cunei_top_state_word(enum cunei_trace_state state);
+/* By what a row stands above others: the largest first. */
+struct cunei_top_ranked {
+    double first, second;
+    uint32_t item;
+    uint64_t key; /* of the row: the item, unless `rank` sets another */
+};
+
+/* Items of a pane that are ranked: those that `rank` returns true for are its rows. */
+struct cunei_top_ranking {
+    uint32_t count;
+    bool (*rank)(const struct cunei_top_model *model, uint32_t item,
+                 struct cunei_top_ranked *ranked);
+    /* The function of which a row shows the details; NULL: of none. */
+    uint32_t (*function)(const struct cunei_top_model *model, uint32_t item);
+    const char *absence; /* a sentence where there is no row */
+};
+
+/* A table of these rows.  -ENOMEM. */
+int cunei_top_draw_ranked(struct cunei_top_model *model, struct cunei_top_table *table,
+                          const struct cunei_top_ranking *ranking,
+                          struct cunei_grid *grid, struct cunei_top_area area);
+
+/* Cells: how many a second; the pid, if there are several processes. */
+void cunei_top_put_rate(const struct cunei_top_model *model, struct cunei_buffer *text,
+                        uint64_t count);
+void cunei_top_put_pid(const struct cunei_top_model *model, struct cunei_buffer *text,
+                       uint32_t process);
 
 /* One of the eight blocks, by height from 0 to 1. */
 const char *cunei_top_block(double height);

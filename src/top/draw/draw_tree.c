@@ -25,8 +25,8 @@ struct tree {
     const struct cunei_top_model *model;
     const struct cunei_top_sums *before;
     struct branch *branches; /* owned: by parent, the longest first */
-    uint32_t *first;         /* owned: by node, where its children begin … */
-    uint32_t count;          /* … of so many nodes */
+    uint32_t *first;         /* owned: by node, where its children begin */
+    uint32_t count;          /* of nodes */
 };
 
 static struct cunei_top_calls since(const struct cunei_top_sums *now,

@@ -16,7 +16,7 @@
 /* With the mutex: wait for a change, or so long. */
 static void wait_for(struct cunei_top_sampler *sampler, uint64_t ns)
 {
-    uint64_t until_ns = cunei_top_source_now_ns() + ns;
+    uint64_t until_ns = cunei_top_recording_now_ns() + ns;
     struct timespec until = {.tv_sec = (time_t)(until_ns / CUNEI_NS_PER_S),
                              .tv_nsec = (long)(until_ns % CUNEI_NS_PER_S)};
 
@@ -36,8 +36,9 @@ static void offer(struct cunei_top_sampler *sampler)
 /* With the mutex, which others get in the meantime. */
 static void poll_unlocked(struct cunei_top_sampler *sampler)
 {
+    cunei_top_watch_pause(sampler->watch, sampler->is_paused);
     (void)pthread_mutex_unlock(&sampler->mutex);
-    uint64_t now_ns = cunei_top_source_now_ns();
+    uint64_t now_ns = cunei_top_recording_now_ns();
     int state = cunei_top_watch_poll(sampler->watch);
     (void)pthread_mutex_lock(&sampler->mutex);
     sampler->now_ns = now_ns;
@@ -121,6 +122,13 @@ void cunei_top_sampler_hurry(struct cunei_top_sampler *sampler)
     (void)pthread_mutex_lock(&sampler->mutex);
     sampler->is_hurried = true;
     (void)pthread_cond_broadcast(&sampler->changed);
+    (void)pthread_mutex_unlock(&sampler->mutex);
+}
+
+void cunei_top_sampler_pause(struct cunei_top_sampler *sampler, bool is_paused)
+{
+    (void)pthread_mutex_lock(&sampler->mutex);
+    sampler->is_paused = is_paused;
     (void)pthread_mutex_unlock(&sampler->mutex);
 }
 

@@ -33,6 +33,7 @@ struct cunei_top_sampler {
     pthread_cond_t changed;
     bool is_ready; /* the thread waits */
     bool is_hurried;
+    bool is_paused; /* a replay stands still */
     bool is_stopped;
     int state;       /* of the last poll */
     uint64_t now_ns; /* the clock before it */
@@ -47,6 +48,9 @@ int cunei_top_sampler_fd(const struct cunei_top_sampler *sampler);
 
 /* Do not wait for the end of this interval. */
 void cunei_top_sampler_hurry(struct cunei_top_sampler *sampler);
+
+/* A replay stands still, or moves on. */
+void cunei_top_sampler_pause(struct cunei_top_sampler *sampler, bool is_paused);
 
 /* 1: the sums of an interval; 0: it is not over; negative errno, also of reading. */
 int cunei_top_sampler_take(struct cunei_top_sampler *sampler,

@@ -50,7 +50,7 @@ void cunei_top_history_fini(struct cunei_top_history *history);
 const struct cunei_top_point *cunei_top_history_of(
     const struct cunei_top_history *history, uint32_t function);
 
-/* Where the point of so many seconds before the newest one lies. */
+/* Where the point lies that is `seconds_ago` before the newest one. */
 uint32_t cunei_top_history_slot(const struct cunei_top_history *history,
                                 uint32_t seconds_ago);
 

@@ -52,7 +52,6 @@ void cunei_top_known_fini(struct cunei_top_known *known)
     cunei_top_keys_fini(&known->processes);
     cunei_top_keys_fini(&known->threads);
     free(known->thread_events);
-    cunei_top_keys_fini(&known->tasks);
     cunei_top_keys_fini(&known->raises);
     *known = (struct cunei_top_known){0};
 }

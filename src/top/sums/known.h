@@ -43,7 +43,6 @@ struct cunei_top_known {
     struct cunei_top_keys threads;   /* by process and serial number */
     uint64_t *thread_events;         /* by a thread's number: those of the last sum */
     uint32_t thread_event_count;
-    struct cunei_top_keys tasks;  /* by process and number */
     struct cunei_top_keys raises; /* by function, line and type */
 };
 

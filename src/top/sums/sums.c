@@ -125,6 +125,7 @@ static void add_whole(struct cunei_analysis *whole,
     whole->switches += analysis->switches;
     whole->bursts += analysis->bursts;
     whole->estimated_calls += analysis->estimated_calls;
+    whole->forgotten_tasks += analysis->forgotten_tasks;
     whole->pauses += analysis->pauses;
     whole->paused_ns += analysis->paused_ns;
     whole->cost_ns += analysis->cost_ns;

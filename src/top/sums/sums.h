@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * What recordings add up to at one moment: a copy of one or several analyses that does
- * not change while these go on.  Items are in the order of their numbers in a struct
- * cunei_top_known, so that two sums can be subtracted (top/sums/rates.h).
+ * not change while these continue.  Items are in the order of their numbers in a struct
+ * cunei_top_known, so that two sums can be subtracted (top/sums/rates.h).  Tasks, of
+ * which there is no end, are in the order of their own numbers.
  *
  *     struct cunei_top_sums sums = {.time_ns = now_ns};
  *     for each recording:
@@ -24,5 +25,9 @@ struct cunei_top_known;
 int cunei_top_sums_add(struct cunei_top_sums *sums, struct cunei_top_known *known,
                        const struct cunei_analysis *analysis);
 void cunei_top_sums_fini(struct cunei_top_sums *sums);
+
+/* The same task in these sums; NULL: it has not begun by then, or was forgotten. */
+const struct cunei_top_task *cunei_top_sums_find_task(
+    const struct cunei_top_sums *sums, const struct cunei_top_task *wanted);
 
 #endif

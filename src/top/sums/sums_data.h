@@ -44,16 +44,18 @@ struct cunei_top_thread {
     uint64_t events, calls, cpu_ns;
     uint64_t passed_ns;  /* from its first event until now, or its end */
     uint64_t idle_ns;    /* since its last event; 0: it has ended */
-    uint32_t *open;      /* owned: numbers of functions, outermost first … */
-    uint32_t open_count; /* … the innermost so many … */
-    uint32_t open_depth; /* … of these */
+    uint32_t *open;      /* owned: numbers of functions, outermost first */
+    uint32_t open_count; /* length of `open`: the innermost ones … */
+    uint32_t open_depth; /* … of this many */
 };
 
+/* Tasks come and go: they are sorted by process and number, not numbered for good. */
 struct cunei_top_task {
     uint32_t process;
+    uint64_t number;
     char *name;        /* owned; safe to print; NULL: it has none */
     uint32_t function; /* of its coroutine; UINT32_MAX: unknown */
-    bool is_seen, has_ended, has_raised;
+    bool has_ended, has_raised;
     uint64_t steps, run_ns, wait_ns;
 };
 

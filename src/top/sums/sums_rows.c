@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "text/names.h"
+#include "top/sums/sums.h"
 #include "top/sums/sums_addition.h"
 
 /* A thread that is seen for the first time is silent after so long. */
@@ -193,38 +194,57 @@ int cunei_top_sums_add_threads(struct cunei_top_addition *addition)
 }
 
 static int add_task(struct cunei_top_addition *addition,
-                    const struct cunei_analysis_task *from)
+                    const struct cunei_analysis_task *from, struct cunei_top_task *to)
 {
-    struct cunei_top_sums *sums = addition->sums;
-    uint32_t process = addition->processes[from->process];
-    int64_t number =
-        cunei_top_keys_find(&addition->known->tasks, process, from->number, "");
-
-    if (number < 0 ||
-        !cunei_top_sums_grow((void **)&sums->tasks, &sums->task_count,
-                             addition->known->tasks.count, sizeof(*sums->tasks)))
-        return -ENOMEM;
-    struct cunei_top_task *to = &sums->tasks[number];
-    to->process = process;
-    to->function = from->function == UINT32_MAX
-                       ? UINT32_MAX
-                       : addition->functions[from->function + 1];
-    to->is_seen = true;
-    to->has_ended = from->has_ended;
-    to->has_raised = from->has_raised;
-    to->steps = from->steps;
-    to->run_ns = from->run_ns;
-    to->wait_ns = from->wait_ns;
+    *to = (struct cunei_top_task){
+        .process = addition->processes[from->process],
+        .number = from->number,
+        .function = from->function == UINT32_MAX
+                        ? UINT32_MAX
+                        : addition->functions[from->function + 1],
+        .has_ended = from->has_ended,
+        .has_raised = from->has_raised,
+        .steps = from->steps,
+        .run_ns = from->run_ns,
+        .wait_ns = from->wait_ns,
+    };
     return from->name ? put_safe(&to->name, from->name) : 0;
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct cunei_top_task *one = a, *other = b;
+
+    if (one->process != other->process)
+        return one->process < other->process ? -1 : 1;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+const struct cunei_top_task *cunei_top_sums_find_task(
+    const struct cunei_top_sums *sums, const struct cunei_top_task *wanted)
+{
+    return sums->task_count > 0 ? bsearch(wanted, sums->tasks, sums->task_count,
+                                          sizeof(*sums->tasks), compare_tasks)
+                                : NULL;
 }
 
 int cunei_top_sums_add_tasks(struct cunei_top_addition *addition)
 {
-    for (size_t i = 0; i < addition->analysis->task_count; i++) {
-        int rc = add_task(addition, &addition->analysis->tasks[i]);
+    struct cunei_top_sums *sums = addition->sums;
+    size_t count = addition->analysis->task_count;
+    uint32_t before = sums->task_count;
+
+    if (!cunei_top_sums_grow((void **)&sums->tasks, &sums->task_count, before + count,
+                             sizeof(*sums->tasks)))
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        int rc =
+            add_task(addition, &addition->analysis->tasks[i], &sums->tasks[before + i]);
         if (rc < 0)
             return rc;
     }
+    if (sums->task_count > 0)
+        qsort(sums->tasks, sums->task_count, sizeof(*sums->tasks), compare_tasks);
     return 0;
 }
 

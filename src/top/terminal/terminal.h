@@ -14,7 +14,7 @@
  *
  * However the process ends, but for SIGKILL, the terminal is as it was before: signals
  * that end it are noted (cunei_top_terminal_signal), a crash restores the terminal and
- * then goes on crashing, and SIGTSTP gives the terminal to the shell.
+ * then continues to crash, and SIGTSTP gives the terminal to the shell.
  */
 #ifndef CUNEI_TOP_TERMINAL_TERMINAL_H
 #define CUNEI_TOP_TERMINAL_TERMINAL_H

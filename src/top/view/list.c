@@ -205,12 +205,3 @@ void cunei_top_list_fini(struct cunei_top_list *list)
     free(list->entries);
     *list = (struct cunei_top_list){0};
 }
-
-uint32_t cunei_top_list_find(const struct cunei_top_list *list, uint32_t key)
-{
-    uint32_t row = 0;
-
-    while (row < list->count && list->entries[row].key != key)
-        row++;
-    return row;
-}

@@ -42,7 +42,4 @@ int cunei_top_list_make(struct cunei_top_list *list, const struct cunei_top_wish
                         const struct cunei_top_rates *rates);
 void cunei_top_list_fini(struct cunei_top_list *list);
 
-/* The row of a key; list->count: it has none. */
-uint32_t cunei_top_list_find(const struct cunei_top_list *list, uint32_t key);
-
 #endif

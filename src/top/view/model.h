@@ -38,7 +38,7 @@ struct cunei_top_model {
     struct cunei_top_sums before, now;
     bool has_before, has_now;
     struct cunei_top_rates recent; /* of the last interval … */
-    struct cunei_top_rates whole;  /* … and since the begin */
+    struct cunei_top_rates whole;  /* … and since the start */
     struct cunei_top_history history;
     struct cunei_top_list list;
     struct cunei_top_view view;

@@ -111,7 +111,7 @@ struct cunei_top_view {
     bool is_reversed;
     bool is_frozen; /* rows keep their places while values change */
     bool is_paused; /* nothing changes */
-    bool is_whole;  /* rates since the begin instead of those of the last interval */
+    bool is_whole;  /* rates since the start instead of those of the last interval */
     bool idle;      /* also functions that only wait */
     enum cunei_top_group group;
     uint32_t within; /* the group whose functions are shown, plus one; 0: groups */

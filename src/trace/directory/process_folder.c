@@ -12,7 +12,7 @@
 #include "base/safe_open.h"
 #include "base/units.h"
 #include "trace/directory/functions.h"
-#include "trace/directory/view.h"
+#include "trace/directory/open_options.h"
 #include "trace/live/live.h"
 #include "trace/live/ring_streams.h"
 #include "trace/live/writer_alive.h"
@@ -287,19 +287,20 @@ static uint64_t tick_at(const struct cunei_trace_process *process, uint64_t wall
 }
 
 /* What is wanted of a process, in its ticks. */
-static struct cunei_trace_window find_window(const struct cunei_trace_process *process,
-                                             const struct cunei_trace_live *live,
-                                             const struct cunei_trace_view *view)
+static struct cunei_trace_window find_window(
+    const struct cunei_trace_process *process, const struct cunei_trace_live *live,
+    const struct cunei_trace_open_options *options)
 {
-    uint64_t base = live->head.base, last = ticks_of(process, view->last_ns);
+    uint64_t base = live->head.base, last = ticks_of(process, options->last_ns);
     struct cunei_trace_window window = {.until = UINT64_MAX};
 
-    if (view->has_until && process->state == CUNEI_TRACE_RUNNING && live->is_whole &&
+    if (options->has_until && process->state == CUNEI_TRACE_RUNNING && live->is_whole &&
         cunei_trace_is_this_boot(live->head.boot_id)) {
-        window.until = view->until_counter > base ? view->until_counter - base : 0;
+        window.until =
+            options->until_counter > base ? options->until_counter - base : 0;
         window.from = last > 0 && last < window.until ? window.until - last : 0;
-    } else if (view->from_ns)
-        window.from = tick_at(process, view->from_ns);
+    } else if (options->from_ns)
+        window.from = tick_at(process, options->from_ns);
     return window;
 }
 
@@ -316,18 +317,18 @@ static void note_complete(struct cunei_trace_process *process)
 /* After the live packets were copied: what was in a buffer is there, or in the ring. */
 static int load_ring(struct cunei_trace_process *process,
                      const struct cunei_trace_live *live,
-                     const struct cunei_trace_view *view)
+                     const struct cunei_trace_open_options *options)
 {
-    struct cunei_trace_window window = find_window(process, live, view);
+    struct cunei_trace_window window = find_window(process, live, options);
 
     process->from = window.from;
     process->until = window.until;
     if (window.from)
         process->complete_from = window.from;
-    if (view->without_ring)
+    if (options->without_ring)
         return cunei_trace_ring_streams_find(process);
     return cunei_trace_ring_streams_load(
-        process, &window, view->has_ring_folder ? view->ring_folder : -1);
+        process, &window, options->has_ring_folder ? options->ring_folder : -1);
 }
 
 /*
@@ -370,7 +371,8 @@ enum cunei_trace_state cunei_process_folder_state(
  * it uses it.  So here the live file comes first, the files second, functions last.
  */
 static int load(struct cunei_trace_process *process, struct cunei_trace_live *live,
-                const struct cunei_trace_view *view, struct cunei_trace_error *error)
+                const struct cunei_trace_open_options *options,
+                struct cunei_trace_error *error)
 {
     int rc = cunei_process_folder_load_preamble(process, error);
     if (rc < 0)
@@ -391,7 +393,7 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     if (live->is_whole && !process->description.ended)
         cunei_trace_live_count(live, &process->description);
     process->state = cunei_process_folder_state(process, live, is_alive);
-    rc = load_ring(process, live, view);
+    rc = load_ring(process, live, options);
     if (rc < 0)
         return cunei_trace_fail(error, rc, "'%s/%s' cannot be read", process->path,
                                 CUNEI_RING_NAME);
@@ -411,14 +413,15 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
 }
 
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
-                              const struct cunei_trace_view *view,
+                              const struct cunei_trace_open_options *options,
                               struct cunei_trace_error *error)
 {
-    return cunei_process_folder_hold(process, path, -1, view, NULL, error);
+    return cunei_process_folder_hold(process, path, -1, options, NULL, error);
 }
 
 int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
-                              int folder, const struct cunei_trace_view *view,
+                              int folder,
+                              const struct cunei_trace_open_options *options,
                               struct cunei_trace_live *live,
                               struct cunei_trace_error *error)
 {
@@ -427,7 +430,7 @@ int cunei_process_folder_hold(struct cunei_trace_process *process, const char *p
     *process = (struct cunei_trace_process){
         .path = strdup(path), .is_held = folder >= 0, .folder = folder};
     *error = (struct cunei_trace_error){0};
-    int rc = process->path ? load(process, &own, view, error) : -ENOMEM;
+    int rc = process->path ? load(process, &own, options, error) : -ENOMEM;
     if (rc < 0)
         cunei_process_folder_close(process);
     if (rc == 0 && live)

@@ -10,14 +10,14 @@
 
 struct cunei_trace_error;
 struct cunei_trace_live;
-struct cunei_trace_view;
+struct cunei_trace_open_options;
 
 /* Whether a folder is one: it holds metadata.  Negative errno if that is unknown.
  */
 int cunei_process_folder_is_one(const char *path);
 
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
-                              const struct cunei_trace_view *view,
+                              const struct cunei_trace_open_options *options,
                               struct cunei_trace_error *error);
 
 /*
@@ -26,7 +26,8 @@ int cunei_process_folder_open(struct cunei_trace_process *process, const char *p
  * stays open in it for the caller, who closes it; NULL: it is not wanted any longer.
  */
 int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
-                              int folder, const struct cunei_trace_view *view,
+                              int folder,
+                              const struct cunei_trace_open_options *options,
                               struct cunei_trace_live *live,
                               struct cunei_trace_error *error);
 

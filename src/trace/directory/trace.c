@@ -11,20 +11,20 @@
 
 #include "base/map.h"
 #include "base/vector.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
-#include "trace/directory/view.h"
 #include "trace/process/file.h"
 #include "trace/process/folder_packets.h"
 #include "trace/process/fork_names.h"
 
 static int add_process(struct cunei_trace *trace, const char *path,
-                       const struct cunei_trace_view *view,
+                       const struct cunei_trace_open_options *options,
                        struct cunei_trace_error *error)
 {
     if (!CUNEI_VECTOR_RESERVE_ONE(trace->processes, trace->process_count))
         return -ENOMEM;
     int rc = cunei_process_folder_open(&trace->processes[trace->process_count], path,
-                                       view, error);
+                                       options, error);
     if (rc == 0)
         trace->process_count++;
     return rc;
@@ -55,7 +55,7 @@ static bool is_link(const char *path)
  * link is not followed: a process makes none, so another user has put it there.
  */
 static int add_folder(struct cunei_trace *trace, const char *name,
-                      const struct cunei_trace_view *view,
+                      const struct cunei_trace_open_options *options,
                       struct cunei_trace_error *error)
 {
     char *path = cunei_trace_path(trace->path, name);
@@ -63,7 +63,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
         return -ENOMEM;
     int rc = is_link(path) ? -ENOTDIR : cunei_process_folder_is_one(path);
     if (rc > 0)
-        rc = add_process(trace, path, view, error);
+        rc = add_process(trace, path, options, error);
     else if (rc == 0 && cunei_folder_has_packets(AT_FDCWD, path))
         rc = cunei_trace_fail(error, -EBADMSG, "the metadata of '%s' is missing", path);
     else if (rc == -ENOTDIR)
@@ -103,7 +103,8 @@ static int find_lost_events(struct cunei_trace *trace)
     return rc;
 }
 
-static int open_folders(struct cunei_trace *trace, const struct cunei_trace_view *view,
+static int open_folders(struct cunei_trace *trace,
+                        const struct cunei_trace_open_options *options,
                         struct cunei_trace_error *error)
 {
     size_t seen = 0;
@@ -116,7 +117,7 @@ static int open_folders(struct cunei_trace *trace, const struct cunei_trace_view
         if (entry->d_name[0] == '.')
             continue;
         seen++;
-        rc = add_folder(trace, entry->d_name, view, error);
+        rc = add_folder(trace, entry->d_name, options, error);
         if (rc == -EBADMSG || rc == -ENODATA) {
             damage = damage ? damage : rc;
             rc = cunei_trace_add_damage(trace, entry->d_name, error);
@@ -129,7 +130,7 @@ static int open_folders(struct cunei_trace *trace, const struct cunei_trace_view
     }
     if (rc == 0 && trace->process_count == 0)
         rc = cunei_trace_fail(error, -ENODATA,
-                              seen ? "'%s' holds no trace" : "'%s' is empty",
+                              seen ? "'%s' contains no trace" : "'%s' is empty",
                               trace->path);
     return rc;
 }
@@ -254,20 +255,21 @@ static int relate_processes(struct cunei_trace *trace)
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error)
 {
-    return cunei_trace_open_view(trace, path, &(struct cunei_trace_view){0}, error);
+    return cunei_trace_open_with(trace, path, &(struct cunei_trace_open_options){0},
+                                 error);
 }
 
-int cunei_trace_open_view(struct cunei_trace *trace, const char *path,
-                          const struct cunei_trace_view *view,
+int cunei_trace_open_with(struct cunei_trace *trace, const char *path,
+                          const struct cunei_trace_open_options *options,
                           struct cunei_trace_error *error)
 {
     *error = (struct cunei_trace_error){0};
     *trace = (struct cunei_trace){.path = strdup(path)};
     int rc = trace->path ? cunei_process_folder_is_one(path) : -ENOMEM;
     if (rc > 0)
-        rc = add_process(trace, path, view, error);
+        rc = add_process(trace, path, options, error);
     else if (rc == 0)
-        rc = open_folders(trace, view, error);
+        rc = open_folders(trace, options, error);
     else
         (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
     if (rc == 0)

@@ -50,11 +50,11 @@ struct cunei_trace {
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error);
 
-struct cunei_trace_view;
+struct cunei_trace_open_options;
 
-/* The same, looking at processes in another way (trace/directory/process_folder.h). */
-int cunei_trace_open_view(struct cunei_trace *trace, const char *path,
-                          const struct cunei_trace_view *view,
+/* The same with options, for each process (trace/directory/open_options.h). */
+int cunei_trace_open_with(struct cunei_trace *trace, const char *path,
+                          const struct cunei_trace_open_options *options,
                           struct cunei_trace_error *error);
 void cunei_trace_close(struct cunei_trace *trace);
 

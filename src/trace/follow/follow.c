@@ -144,7 +144,7 @@ static int find_processes(struct cunei_trace_follow *follow, const char *path,
             return follow->damage;
         }
         if (others > 0)
-            return cunei_trace_fail(error, -ENODATA, "'%s' holds no trace", path);
+            return cunei_trace_fail(error, -ENODATA, "'%s' contains no trace", path);
     }
     return rc;
 }

@@ -65,7 +65,7 @@ bool cunei_trace_follow_is_read(const struct cunei_trace_follow *follow,
 bool cunei_trace_follow_has_ended(const struct cunei_trace_follow *follow,
                                   size_t process);
 
-/* Hand out so many bytes of each stream's file at most in one poll; 8 MiB otherwise. */
+/* The most bytes of each stream's file that one poll hands out; 8 MiB by default. */
 void cunei_trace_follow_set_portion(struct cunei_trace_follow *follow, uint64_t bytes);
 
 /* Packets that were overwritten before they were read. */

@@ -23,8 +23,8 @@
 /* Bytes of a ring that one poll reads. */
 #define RING_MAX (UINT64_C(64) << 20)
 
-/* A quiet process is looked for in each of so many polls at least; finding out whether
- * it maps its live file takes as long as reading some thousand events. */
+/* Whether a quiet process still lives is checked in one of this many polls at least:
+ * the check takes as long as reading some thousand events. */
 #define LOOK_PERIOD 16u
 
 int cunei_follow_process_open(struct cunei_follow_process *follow,

@@ -72,10 +72,11 @@ int cunei_trace_scan_read(const struct cunei_trace_scan *scan,
     int64_t count = cunei_trace_file_read(scan->fd, packet, size, scan->at);
     if (count < 0)
         return (int)count;
-    /* The sizes in the head were checked, and nothing may change them now. */
-    return count == (int64_t)size && memcmp(packet, &scan->head, sizeof(*packet)) == 0
-               ? 0
-               : -EBADMSG;
+    /* The head that was checked need not be the one that was read now. */
+    bool is_same = count == (int64_t)size &&
+                   !cunei_trace_check_head(packet, scan->uuid, scan->number) &&
+                   packet->packet_bits == scan->head.packet_bits;
+    return is_same ? 0 : -EBADMSG;
 }
 
 /* Bytes that are read at a time: few at first, for what is wanted is often near. */

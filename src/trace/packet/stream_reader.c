@@ -25,8 +25,8 @@ struct cunei_trace_reader {
     uint64_t last_end;
     uint64_t filled_offset; /* where the bytes in `memory` are in the file … */
     size_t filled_size;     /* … and how many there are */
-    uint64_t damages;       /* places where it passed something … */
-    uint64_t skipped;       /* … of so many bytes */
+    uint64_t damages;       /* places that could not be read */
+    uint64_t skipped;       /* bytes in these places */
     struct cunei_trace_error error; /* what stopped it, or was damaged */
     size_t memory_size;
     uint64_t memory[];

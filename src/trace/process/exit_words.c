@@ -29,6 +29,18 @@ static const char *signal_name(uint64_t number)
     return NULL;
 }
 
+const char *cunei_trace_state_word(enum cunei_trace_state state)
+{
+    static const char *const words[] = {
+        [CUNEI_TRACE_ENDED] = "ended",       [CUNEI_TRACE_RUNNING] = "recording",
+        [CUNEI_TRACE_EXITED] = "ended",      [CUNEI_TRACE_TERMINATED] = "terminated",
+        [CUNEI_TRACE_KILLED] = "killed",     [CUNEI_TRACE_SNAPSHOT] = "snapshot",
+        [CUNEI_TRACE_REPLACED] = "replaced",
+    };
+
+    return words[state];
+}
+
 void cunei_exit_words_format(const struct cunei_trace_process *process,
                              struct cunei_buffer *out)
 {

@@ -3,8 +3,12 @@
 #ifndef CUNEI_TRACE_PROCESS_EXIT_WORDS_H
 #define CUNEI_TRACE_PROCESS_EXIT_WORDS_H
 
+#include "trace/process/process.h"
+
 struct cunei_buffer;
-struct cunei_trace_process;
+
+/* In tables and JSON: ended, recording, terminated, killed, replaced or snapshot. */
+const char *cunei_trace_state_word(enum cunei_trace_state state);
 
 /* Append a few words: SIGSEGV, SIGTERM from its parent, exit(1), execv; or "recording".
  */

@@ -44,9 +44,9 @@ struct cunei_trace_stream {
     uint64_t torn;   /* bytes of a packet behind them that a crash cut short */
     bool is_damaged; /* there are other bytes among them; the reader reports it */
     enum cunei_stream_class stream_class;
-    bool is_kept;     /* its packets came from a ring … */
-    int fd;           /* … and are in this file, owned; it has no other one */
-    uint64_t packets; /* so many */
+    bool is_kept;     /* its packets came from a ring */
+    int fd;           /* owned: the only file with the packets of a kept stream */
+    uint64_t packets; /* number of packets of a kept stream */
     struct cunei_trace_packets live; /* not in the file */
 };
 

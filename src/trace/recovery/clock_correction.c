@@ -12,7 +12,7 @@
 #define APART_NS CUNEI_NS_PER_S
 
 /* A clock that is further off has another reason, such as a machine that slept. */
-#define DEVIATION_MAX 100 /* one part in so many */
+#define DEVIATION_MAX 100 /* at most 1 % */
 
 struct pair {
     uint64_t tick;

@@ -15,8 +15,8 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 #include "trace/directory/functions.h"
+#include "trace/directory/open_options.h"
 #include "trace/directory/process_folder.h"
-#include "trace/directory/view.h"
 #include "trace/live/live.h"
 #include "trace/live/writer_alive.h"
 #include "trace/packet/check.h"
@@ -318,14 +318,15 @@ static int remove_hidden(struct work *work, const struct cunei_trace_hidden *fil
  */
 static int write_ring(struct work *work)
 {
-    const struct cunei_trace_view view = {.has_ring_folder = true,
-                                          .ring_folder = work->process.folder};
+    const struct cunei_trace_open_options opening = {
+        .has_ring_folder = true, .ring_folder = work->process.folder};
     struct cunei_trace_process process;
 
     if (!work->process.has_ring)
         return 0;
-    int rc = cunei_process_folder_hold(&process, work->process.path,
-                                       work->process.folder, &view, NULL, work->error);
+    int rc =
+        cunei_process_folder_hold(&process, work->process.path, work->process.folder,
+                                  &opening, NULL, work->error);
     if (rc < 0)
         return rc;
     process.state = work->process.state;
@@ -481,9 +482,9 @@ int cunei_trace_recover(const char *folder,
         close(fd);
         return 0;
     }
-    const struct cunei_trace_view view = {.without_ring = true};
-    int rc =
-        cunei_process_folder_hold(&work.process, folder, fd, &view, &work.live, error);
+    const struct cunei_trace_open_options opening = {.without_ring = true};
+    int rc = cunei_process_folder_hold(&work.process, folder, fd, &opening, &work.live,
+                                       error);
     if (rc == 0) {
         rc = recover(&work, options);
         cunei_trace_live_close(&work.live);

@@ -122,7 +122,8 @@ static int run_often(struct cunei_target *target, int count, char **arguments)
 {
     int rc = 0;
 
-    for (long left = count > 4 ? strtol(arguments[4], NULL, 10) : 1; rc == 0 && left > 0; left--)
+    for (long left = count > 4 ? strtol(arguments[4], NULL, 10) : 1;
+         rc == 0 && left > 0; left--)
         rc = run(target, strtod(arguments[2], NULL), arguments[3],
                  count > 5 ? arguments[5] : NULL);
     return rc;

@@ -131,7 +131,7 @@ BAD = [
     (
         "python = '/bin/x'",
         "8:1",
-        "[tool.cunei] cannot hold 'python'; use --python on the command line",
+        "[tool.cunei] cannot contain 'python'; use --python on the command line",
     ),
     ("include = 'x'\ninclude = 'y'", "9:1", "'include' is set twice"),
     ("c-calls = true\n[tool.cunei.record]\nargs = 'x'", "9:2", "[tool.cunei] has no "

@@ -124,7 +124,7 @@ def test_a_folder_with_other_things_in_it_is_never_replaced(cunei, form):
 
     assert (
         message
-        == "'mine' has other files than those of an export; it is not overwritten"
+        == "'mine' contains files that are not of an export, so it is not overwritten"
     )
     assert mine.read_text() == "dear"
 
@@ -231,7 +231,7 @@ def test_of_a_damaged_trace_what_can_be_read_is_written(cunei, form):
 
     assert re.fullmatch(
         r"'trace/.*/s0' is damaged (at byte|in packet) \d+: .*; "
-        r"'out' has what could be read",
+        r"'out' contains what could be read",
         message,
     )
     out = cunei.folder / "out"
@@ -291,7 +291,8 @@ def test_damage_in_one_packet_costs_that_packet(cunei, form, name):
     message = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
     assert re.search(
-        r": .*; \d+ bytes at 1 place cannot be read; 'out' has what could be read$",
+        r": .*; \d+ bytes at 1 place cannot be read; "
+        r"'out' contains what could be read$",
         message,
     )
     done = cunei("report", "--json", "trace")
@@ -348,7 +349,7 @@ def test_one_process_that_cannot_be_read_is_left_out(cunei, form, harm):
     message = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
     wrong = LEFT_OUT[harm].format(folder.name)
-    assert message == f"{wrong}; 'out' has what could be read"
+    assert message == f"{wrong}; 'out' contains what could be read"
     for command in "report", "info", "dump", "replay":
         done = cunei(command, "--json", "trace")
         assert (done.returncode, wrong in done.stderr) == (1, True), command
@@ -403,7 +404,7 @@ def test_a_thread_that_does_not_exist(trace):
     message = refuse(cunei, "export", "trace", "--to", "csv", "--thread", "gone*")
 
     assert message == (
-        "'trace' holds no thread 'gone*'; 'cunei report trace --threads' lists them"
+        "'trace' has no thread 'gone*'; 'cunei report trace --threads' lists them"
     )
     assert sorted(os.listdir(cunei.folder)) == before
 
@@ -414,7 +415,7 @@ def test_one_of_several_threads_does_not_exist(trace):
 
     message = refuse(cunei, "export", "trace", "--to", "csv", *threads)
 
-    assert message.startswith("'trace' holds no thread 'gone'; ")
+    assert message.startswith("'trace' has no thread 'gone'; ")
     assert sorted(os.listdir(cunei.folder)) == before
 
 
@@ -451,7 +452,7 @@ def test_a_process_that_does_not_exist(trace):
     message = refuse(cunei, "export", "trace", "--to", "csv", "--process", "1")
 
     assert message == (
-        "'trace' holds no process '1'; 'cunei report trace --processes' lists them"
+        "'trace' has no process '1'; 'cunei report trace --processes' lists them"
     )
 
 

@@ -33,7 +33,7 @@ def test_a_recording_is_never_overwritten(trace):
     done = trace("export", "trace", "--to", "ctf", "-o", "other", "--force")
 
     assert done.returncode == 1
-    assert "'other' has other files than those of an export" in done.stderr
+    assert "'other' contains files that are not of an export" in done.stderr
     assert names(trace.folder / "other") == before
 
 

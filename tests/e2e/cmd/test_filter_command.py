@@ -170,7 +170,7 @@ def test_a_recording_that_is_cheap_needs_none(cunei):
 
     text = cunei("filter", "trace").stdout
 
-    assert "# That is within 5.0 %: nothing is left out.\n" in text
+    assert "# That is within 5.0 %: nothing is excluded.\n" in text
     assert [line for line in text.splitlines() if not line.startswith("#")] == []
 
 
@@ -185,7 +185,7 @@ def test_a_filter_that_gains_nothing_is_not_proposed(cunei):
         "# 0.1 % is not possible: the cost is in first calls, which no filter" in text
     )
     assert [line for line in text.splitlines() if not line.startswith("#")] == []
-    message = "cunei: no function is worth leaving out; see 'f'\n"
+    message = "cunei: no function is worth excluding; see 'f'\n"
     assert (done.returncode, done.stderr) == (0, message)
 
 
@@ -209,5 +209,5 @@ def test_a_recording_without_calls_is_reported(cunei):
 
     done = cunei("filter", "trace")
 
-    message = "cunei: 'trace' has no calls to leave out\n"
+    message = "cunei: 'trace' has no calls, so there is nothing to exclude\n"
     assert (done.returncode, done.stderr) == (1, message)

@@ -72,7 +72,7 @@ def test_a_python_is_asked_once_until_it_or_the_question_changes(counted):
 
     (counted.site / "more.pth").write_text("# changes the folder\n")
     assert counted.record() == 2
-    # The change is so new that a second one could not be told from it.
+    # The change is so new that a second one could not be distinguished from it.
     assert counted.record() == 2
 
 

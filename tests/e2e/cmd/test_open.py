@@ -96,7 +96,7 @@ def test_a_format_without_a_program_is_reported(trace, form, how):
 
     printed = opened(trace, form, only_with(trace, "xdg-open", script))
 
-    assert printed[1:] == [f"--open has no program for {form}; {how}"]
+    assert printed[1:] == [f"--open knows no program for {form}; {how}"]
 
 
 def test_a_comparison_is_opened_as_well(trace):

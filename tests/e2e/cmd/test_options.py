@@ -207,7 +207,7 @@ def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
         )
         info = json.loads(cunei("info", "--json", kept).stdout)
         states = {process["pid"]: process["state"] for process in info["processes"]}
-        assert states.pop(child) == "running"
+        assert states.pop(child) == "recording"
         assert list(states.values()) == ["ended"]
     finally:
         os.close(held)
@@ -286,7 +286,7 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
     for words in (["--thread", "nobody"], ["--process", "1"]):
         result = cunei("dump", trace, *words)
         assert (result.returncode, result.stdout) == (1, "")
-        assert "holds no " in result.stderr
+        assert " has no " in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,8 @@ def test_what_is_behind_libraries_is_on_the_first_card(cunei, browser):
     assert {name for name, is_own in cards if is_own} == {"<module>", "handle"}, cards
     assert cards[0][1] and cards[1][1] and not cards[2][1], cards
     rows = browser.run(
-        "[...details.exceptions().querySelectorAll('tr')].map((row) => row.innerText)"
+        "details.exceptions().flatMap((part) =>"
+        " [...part.querySelectorAll('tr')].map((row) => row.textContent))"
     )
     assert "KeyError" in rows[1] and "<module>" in rows[1], rows
     assert browser.errors == []

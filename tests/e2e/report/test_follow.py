@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Reports and calls of a recording that grows."""
 
+import array
 import contextlib
+import fcntl
 import json
 import os
 import pty
 import select
 import signal
 import subprocess
+import termios
 import threading
 import time
 
@@ -222,6 +225,34 @@ def test_a_signal_ends_it_with_the_last_report(cunei, signal_number):
     assert "\n----" in rest
     [row] = [line for line in rest.splitlines() if " leaf " in line]
     assert "9 100" in row
+
+
+# Whatever more is written to a pipe does not fit.
+FULL_PIPE = 60_000
+
+
+def count_unread(pipe):
+    size = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, size)
+    return size[0]
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_it_at_once(cunei, signal_number):
+    """The first one waits for what is being printed, which nobody reads here."""
+    program = "def f(): pass\nfor _ in range(20_000): f()\n"
+    cunei("record", "-q", "-o", "trace", cunei.write("app.py", program))
+
+    with started(cunei, "replay", "--follow", "trace") as follower:
+        end = time.monotonic() + DEADLINE_S
+        while count_unread(follower.stdout) < FULL_PIPE and time.monotonic() < end:
+            os.sched_yield()
+        while follower.poll() is None and time.monotonic() < end:
+            follower.send_signal(signal_number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                follower.wait(0.05)
+
+    assert follower.returncode == -signal_number
 
 
 @pytest.mark.parametrize("command", ["report", "replay"])

@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from budgets import needs_budget
 from exported import export, page_of, slices_of
 
 PROGRAM = """\
@@ -337,3 +338,42 @@ def test_where_the_table_begins_with_it_there_is_no_such_line(cunei):
 
     assert done.returncode == 0, done.stderr
     assert "your code" not in (cunei.folder / "report").read_text()
+
+
+MANY = "".join(
+    f"def busy_{i}():\n    n = 0\n    for i in range(1_500_000):\n        n += i\n"
+    for i in range(6)
+)
+SAMPLED = """\
+import engine
+
+def tiny(n):
+    return n
+
+def handle():
+    for i in range(100_000):
+        tiny(i)
+
+for i in range(6):
+    getattr(engine, f"busy_{i}")()
+handle()
+"""
+
+
+@pytest.mark.parametrize(
+    "budget", [(), pytest.param(("--budget", "1%"), marks=needs_budget)]
+)
+def test_under_a_budget_there_is_no_such_line(cunei, budget):
+    """Of sampled functions the call tree has only the samples."""
+    cunei.write("shop/pyproject.toml", "")
+    cunei.write("shop/site-packages/engine.py", MANY)
+    cunei.write("shop/main.py", SAMPLED)
+    path = {"PYTHONPATH": str(cunei.folder / "shop/site-packages")}
+
+    words = ("record", "-q", "-o", "trace", *budget, "shop/main.py")
+    done = cunei(*words, env=path)
+
+    assert done.returncode == 0, done.stderr
+    report = cunei("report", "trace").stdout
+    assert ("~" in report) == bool(budget), report
+    assert ("your code" in report) != bool(budget), report

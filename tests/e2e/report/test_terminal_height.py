@@ -54,6 +54,35 @@ def test_a_low_terminal_has_8_rows(app):
     assert count_rows(shown(app, "run", "app.py", rows=9)) == 7
 
 
+RAISES = """
+import gc, threading
+gate = threading.Lock()
+gate.acquire()
+threading.Thread(target=gate.__enter__, daemon=True).start()
+for i in range(3):
+    gc.collect()
+    try:
+        function_1(None)
+    except TypeError:
+        pass
+try:
+    max(function_1() for i in range(3) if 1 / 0)
+except ZeroDivisionError:
+    pass
+"""
+
+
+@pytest.mark.parametrize(("rows", "has_notes"), [(16, False), (60, True)])
+def test_a_low_terminal_has_fewer_notes(cunei, rows, has_notes):
+    cunei.write("app.py", program(30) + RAISES)
+
+    lines = shown(cunei, "run", "app.py", rows=rows)
+
+    labels = {line.split(" ")[0] for line in lines}
+    some = {"raised", "gc", "open"}
+    assert labels & some == (some if has_notes else set())
+
+
 def test_a_limit_that_was_asked_for_holds(app):
     assert count_rows(shown(app, "run", "--limit", "30", "app.py", rows=24)) == 29
 

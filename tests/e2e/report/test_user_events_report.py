@@ -137,7 +137,7 @@ def test_wrong_calls_are_noted_in_every_view(recorded):
     for view in ([], ["--regions"], ["--marks"]):
         words = " ".join(recorded("report", "trace", *view).stdout.split())
         assert (
-            "misused 1 call of cunei's functions made no sense, for example region_end "
+            "misused 1 call of cunei's functions had no effect, for example region_end "
             "without region_begin; --marks lists them"
         ) in words
 
@@ -182,7 +182,7 @@ def test_marks_show_in_words_what_was_called_wrongly(odd):
     marks = odd("--marks")
 
     assert cells_of(marks, "a region_begin that is open in this thread")[1] == "error"
-    assert cells_of(marks, "of tokens that has ended")[1] == "error: gone"
+    assert cells_of(marks, "on a token stream that has ended")[1] == "error: gone"
 
 
 def test_odd_names_are_seen(odd):

@@ -62,10 +62,16 @@ def events(cunei, name):
 
 
 def assert_estimates(functions, rounds, n=2_000):
-    """Of so many rounds."""
+    """Of so many rounds.
+
+    Where a burst is interrupted for long, on a busy machine, it costs so much that
+    `outer` is sampled as well until that is saved again.
+    """
     tiny, outer = functions["tiny"], functions["outer"]
-    assert outer["calls"] == rounds
-    assert "estimated" not in outer
+    if "estimated" in outer:
+        assert abs(outer["calls"] - rounds) <= SURE * outer["calls_width"]
+    else:
+        assert outer["calls"] == rounds
     assert tiny["estimated"] is True
     assert tiny["recorded_calls"] < rounds * n
     assert abs(tiny["calls"] - rounds * n) <= SURE * tiny["calls_width"]

@@ -101,7 +101,7 @@ def test_a_program_that_ends_at_once_is_shown_as_a_whole(cunei):
 
     (row,) = (row for row in sample["functions"] if row["qualname"] == "g")
     assert row["calls"] == 1000 and row["calls_per_s"] > 1000
-    assert "since the begin" in table.splitlines()[0]
+    assert "since the start" in table.splitlines()[0]
     (cells,) = (line.split() for line in table.splitlines() if line.endswith(" g"))
     assert cells[:2] == ["1", "000"] and cells[2] not in ("0", "0.00")
 
@@ -162,11 +162,11 @@ def test_a_post_mortem_shows_open_functions_and_the_last_rates(cunei):
 REFUSED = [
     (["99999999"], 1, "there is no process 99999999"),
     ([str(os.getpid())], 1, "is not being recorded"),
-    (["nosuch"], 1, "'nosuch' is no pid, no trace, no program"),
+    (["nosuch"], 1, "'nosuch' is not a pid, a trace, a program"),
     (["--once", "empty-file"], 1, ""),
     (["--once", "--sort", "nonsense", "trace"], 2, "there is no column 'nonsense'"),
     (["--once", "--columns", "self,x", "trace"], 2, "there is no column 'x'"),
-    (["--once", "--interval", "1ms", "trace"], 2, "--interval needs at least 20ms"),
+    (["--once", "--interval", "1ms", "trace"], 2, "--interval must be at least 20ms"),
     (["--batch", "0", "trace"], 2, "--batch needs a number above 0"),
     (["--speed", "-1", "trace"], 2, "--speed needs a number above 0, not '-1'"),
     (["--once", "--group", "x", "trace"], 2, "--group"),

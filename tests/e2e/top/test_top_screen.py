@@ -471,23 +471,22 @@ if pid:
 def test_a_snapshot_has_all_processes_of_each_recording(cunei, gate):
     cunei.write("fork.py", FORKING)
     words = ["record", "-q", "-o"]
-    recordings = [
-        cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")
-    ]
-    wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
-    # The folder of one process, and all of another recording.
-    folder = next((cunei.folder / "one").iterdir())
-
-    with top(cunei, folder, "two", columns=160) as terminal:
-        terminal.wait("and 2 more").type("s")
-        terminal.wait(lambda: "2 snapshots" in terminal.lines[-1])
-        assert len(list(cunei.folder.glob("snapshot-*/*/metadata"))) == 4
-        terminal.type("e").wait(lambda: "2 pages" in terminal.lines[-1])
-        assert len(list(cunei.folder.glob("top-*.html"))) == 2
-        terminal.type("q")
-        assert terminal.end() == 0
-    for _ in range(4):
-        open_gate(gate)
+    recordings = [cunei.start(*words, name, "fork.py", gate) for name in ("one", "two")]
+    try:
+        wait_for(lambda: len(list(cunei.folder.glob("*/*/metadata"))) == 4)
+        # The folder of one process, and all of another recording.
+        folder = next((cunei.folder / "one").iterdir())
+        with top(cunei, folder, "two", columns=160) as terminal:
+            terminal.wait("and 2 more").type("s")
+            terminal.wait(lambda: "2 snapshots" in terminal.lines[-1])
+            assert len(list(cunei.folder.glob("snapshot-*/*/metadata"))) == 4
+            terminal.type("e").wait(lambda: "2 pages" in terminal.lines[-1])
+            assert len(list(cunei.folder.glob("top-*.html"))) == 2
+            terminal.type("q")
+            assert terminal.end() == 0
+    finally:
+        for _ in range(4):
+            open_gate(gate)
     assert [recording.wait(30) for recording in recordings] == [0, 0]
 
 
@@ -523,6 +522,39 @@ def test_a_recorded_process_is_watched(cunei, gate, by):
         open_gate(gate)
         terminal.wait("ended after").type("q")
         assert terminal.end() == 0
+    assert process.wait(timeout=30) == 0
+
+
+def is_asleep(process):
+    """Or over."""
+    if process.poll() is not None:
+        return True
+    with open(f"/proc/{process.pid}/stat") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def test_a_program_whose_recording_has_just_begun_is_found_by_name(cunei, gate):
+    process, pid, env = start_recorded(cunei, gate)
+    wait_for(lambda: list(cunei.folder.glob("live/*/metadata")), process)
+    (metadata,) = cunei.folder.glob("live/*/metadata")
+    (cunei.folder / "elsewhere").mkdir()
+    late = metadata.rename(metadata.with_name("late"))
+
+    command = [cunei.executable, "top", "--once", "server.py"]
+    viewer = subprocess.Popen(
+        command,
+        cwd=cunei.folder / "elsewhere",
+        env={**cunei.environment, **env},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(lambda: is_asleep(viewer))
+    late.rename(metadata)
+
+    shown, _ = viewer.communicate(timeout=30)
+    assert viewer.returncode == 0
+    assert f"pid {pid}" in shown
+    open_gate(gate)
     assert process.wait(timeout=30) == 0
 
 
@@ -582,3 +614,19 @@ def test_a_replay_shows_the_recording_as_it_grew(cunei):
         terminal.wait(lambda: row_of(whole, "f")[4] in row_of(terminal.lines, "f"))
         assert row_of(terminal.lines, "f") != early
         terminal.type("q").end()
+
+
+def test_a_pause_stops_a_replay(cunei):
+    cunei.write("app.py", "import time\ndef f(): time.sleep(3)\nf()\n")
+    assert cunei("record", "-q", "-o", "trace", "app.py").returncode == 0
+
+    with top(cunei, "trace", "--replay", "-d", "100ms", columns=160) as terminal:
+        terminal.wait("running").type("p").wait("PAUSED")
+        paused = time.monotonic()
+        while time.monotonic() - paused < 4:
+            terminal.read()
+        shown = terminal.lines[0].split()[-2:]
+        terminal.type("p").wait(lambda: terminal.lines[0].split()[-2:] != shown)
+        # It is not at its end, where the clock would have it.
+        assert "running" in terminal.lines[0], terminal.lines[0]
+        terminal.wait("ended after").type("q").end()

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from proof import (
+    CUNEI,
     UNPRIVILEGED,
     Recording,
     count_with_babeltrace,
@@ -50,7 +51,7 @@ def keep(tmp_path, program, *options):
 
 @pytest.fixture
 def busy(tmp_path):
-    """A recording that goes on until the test has ended."""
+    """A recording that continues until the test has ended."""
     program = write_program(tmp_path, BUSY)
     stop = tmp_path / "stop"
     options = ["--keep", "30s,8M"]
@@ -203,7 +204,7 @@ def test_a_snapshot_is_a_trace_of_its_own(busy, tmp_path):
     done = cunei("snapshot", busy.directory, "-o", tmp_path / "first")
     overlapping = cunei("snapshot", str(busy.program_pid()), "-o", tmp_path / "second")
 
-    assert "did not suffice" in done.stderr, done.stderr
+    assert "was too small" in done.stderr, done.stderr
     assert "1 process" in overlapping.stderr
     for name in ("first", "second"):
         facts = report(tmp_path / name)
@@ -212,6 +213,30 @@ def test_a_snapshot_is_a_trace_of_its_own(busy, tmp_path):
     info = json.loads(cunei("info", "--json", tmp_path / "first").stdout)
     assert info["processes"][0]["state"] == "snapshot"
     assert [path.name for path in (tmp_path / "first").glob("*/.*")] == [".process"]
+
+
+FORKED = """
+import os, sys, time
+pid = os.fork()
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+if pid:
+    os.waitpid(pid, 0)
+"""
+
+
+def test_the_title_of_a_snapshot_counts_its_processes(tmp_path):
+    program, stop = write_program(tmp_path, FORKED), tmp_path / "stop"
+    recording = Recording(tmp_path / "trace", program, stop)
+    try:
+        wait_for(lambda: len(list(recording.directory.glob("*/metadata"))) == 2)
+        cunei("snapshot", recording.directory, "-o", tmp_path / "now")
+    finally:
+        stop.touch()
+        recording.wait()
+
+    title = cunei("report", tmp_path / "now").stdout.splitlines()[0]
+    assert "1 more process · 2 running at the snapshot" in title
 
 
 @needs_babeltrace
@@ -267,6 +292,7 @@ BAD = [
     (["snapshot", "x", "--after", "soon"], "--after needs"),
     (["list", "x"], "unexpected argument 'x'"),
     (["record", "--keep", "30", "x.py"], "--keep needs a time, a size"),
+    (["record", "--keep", "1000G", "x.py"], "a size from 1M to 64G"),
     (["record", "--keep", "1M", "--max-size", "1M", "x.py"], "cannot be used with"),
 ]
 
@@ -290,6 +316,32 @@ def test_a_ring_that_does_not_fit_is_refused_before_the_program_runs(tmp_path):
     assert "choose a smaller --keep" in done.stderr
     assert not (tmp_path / "ran").exists()
     assert not (tmp_path / "trace").exists()
+
+
+@needs_root
+@pytest.mark.parametrize("owner", [0, 65534])
+def test_a_folder_in_memory_of_another_user_is_not_used(tmp_path, owner):
+    program = write_program(tmp_path, "print('done')\n")
+    script = f"""
+mount -t tmpfs none /dev/shm
+mkdir -m 700 /dev/shm/cunei-0
+chown {owner} /dev/shm/cunei-0
+"$@"
+test {owner} = 0 || test -z "$(ls /dev/shm/cunei-0)"
+"""
+
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-ec", script, "sh", CUNEI, "record"]
+        + ["--keep", "4M,memory", "-o", tmp_path / "trace", program],
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    if owner:
+        assert "nothing was recorded: there is no folder of this user in" in done.stderr
+    else:
+        assert " 0 lost" in done.stderr
 
 
 def test_a_snapshot_does_not_overwrite(busy, tmp_path):
@@ -403,6 +455,7 @@ def test_a_program_makes_snapshots_of_itself_without_children(tmp_path):
         ("30", ValueError),
         ("1M,2M", ValueError),
         ("memory", ValueError),
+        ("65G", ValueError),
         (30, TypeError),
     ],
 )

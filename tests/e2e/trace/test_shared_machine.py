@@ -238,7 +238,7 @@ def test_root_recovers_nothing_in_a_folder_behind_a_link(dead_trace, shared):  #
 
     shown = cunei("report", shared / "trace", check=False)
 
-    assert "holds no trace" in shown.stderr
+    assert "contains no trace" in shown.stderr
     assert digest(directory) == before
 
 

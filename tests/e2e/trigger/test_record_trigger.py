@@ -312,16 +312,36 @@ def test_a_recording_in_the_working_directory_has_its_snapshot_beside_it(tmp_pat
     assert [path.name for path in tmp_path.glob("*-snapshot*")] == ["here-snapshot"]
 
 
-def test_a_place_that_cannot_be_made_is_named(tmp_path):
-    program = write_program(tmp_path, USUAL + "fail(Refused)\n")
+def test_a_place_that_cannot_be_made_is_refused_before_the_program_runs(tmp_path):
+    program = write_program(tmp_path, "print('it ran')\n")
     (tmp_path / "file").write_text("")
 
-    _, done = record(
-        tmp_path, program, ["exception:Refused"], "--snapshot-dir", tmp_path / "file"
+    directory, done = record(
+        tmp_path, program, ["crash"], "--snapshot-dir", tmp_path / "file"
     )
 
-    assert done.returncode == 0
-    assert "no snapshot could be made for exception:Refused" in done.stderr
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert (
+        "Not a directory; choose another directory with --snapshot-dir" in done.stderr
+    )
+    assert done.stderr.count("\n") == 1
+    assert not directory.exists()
+
+
+def test_a_place_that_vanishes_does_not_affect_the_program(tmp_path):
+    place = tmp_path / "place"
+    recording = start_steps(tmp_path, "--snapshot-dir", place)
+    wait_for(place.exists, recording.launcher)
+    place.rmdir()
+    place.write_text("")
+    mark(recording, "go")
+
+    status, _, err = finish(recording)
+
+    assert status == 0
+    assert "no snapshot could be made for mark:go" in err
+    assert "Not a directory; choose another with --snapshot-dir\n" in err
 
 
 @pytest.mark.core
@@ -381,7 +401,7 @@ REFUSED = {
         "need --trigger, for example --trigger crash",
     ),
     "unknown": (["--keep", "1M", "--trigger", "crahs"], "there is no trigger 'crahs'"),
-    "no time": (["--keep", "1M", "--trigger", "slow:f>x"], "needs a time behind"),
+    "no time": (["--keep", "1M", "--trigger", "slow:f>x"], "needs a time after"),
     "no pattern": (["--keep", "1M", "--trigger", "mark:"], "not of the form mark:NAME"),
     "no calls": (
         ["--keep", "1M", "--trigger", "slow:f>1s", "--instrumenter", "none"],

@@ -253,10 +253,55 @@ static void a_name_takes_no_more_than_its_room(void **state)
     assert_int_equal(strlen(task(7)->name), CUNEI_TASK_NAME_MAX);
 }
 
+/* Tasks 1 to `count`, of which every tenth lives on. */
+static void make_tasks(struct cunei_tasks *tasks, uint64_t count)
+{
+    for (uint64_t number = 1; number <= count; number++) {
+        uint32_t index = cunei_tasks_find(tasks, number);
+        cunei_tasks_name(tasks, index, "task", 4, number);
+        cunei_tasks_begin(&tasks->items[index], 1, false, number);
+        cunei_tasks_see(&tasks->items[index], number + 1, number % 10 != 0, false);
+    }
+}
+
+static void tasks_that_ended_long_ago_are_forgotten(void **state)
+{
+    (void)state;
+    struct cunei_tasks tasks = {0};
+    make_tasks(&tasks, 1000);
+
+    cunei_tasks_forget(&tasks, 50);
+
+    assert_int_equal(tasks.count, 1 + 100 + 50);
+    assert_int_equal(tasks.forgotten, 1000 - 150);
+    for (uint64_t number = 10; number <= 1000; number += 10)
+        assert_int_equal(tasks.items[cunei_tasks_find(&tasks, number)].steps, 1);
+    assert_int_equal(tasks.items[cunei_tasks_find(&tasks, 999)].number, 999);
+    assert_int_equal(tasks.items[cunei_tasks_find(&tasks, 946)].steps, 1);
+    assert_int_equal(tasks.count, 1 + 100 + 50);
+    assert_int_equal(tasks.items[cunei_tasks_find(&tasks, 1)].steps, 0);
+    cunei_tasks_fini(&tasks);
+}
+
+static void few_tasks_are_not_forgotten(void **state)
+{
+    (void)state;
+    struct cunei_tasks tasks = {0};
+    make_tasks(&tasks, 90);
+
+    cunei_tasks_forget(&tasks, 50);
+
+    assert_int_equal(tasks.count, 91);
+    assert_int_equal(tasks.forgotten, 0);
+    cunei_tasks_fini(&tasks);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tasks_that_ended_long_ago_are_forgotten),
+        cmocka_unit_test(few_tasks_are_not_forgotten),
         TEST(steps_are_run_time_and_what_lies_between_is_waiting),
         TEST(tasks_are_the_same_in_pieces),
         TEST(a_task_inside_another_takes_its_place),

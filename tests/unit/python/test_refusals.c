@@ -67,23 +67,6 @@ static void reasons_have_a_number_where_there_are_several(void **state)
     cunei_buffer_fini(&text);
 }
 
-static void json_has_each_process(void **state)
-{
-    (void)state;
-    struct cunei_buffer text = {0};
-
-    cunei_refusals_format_json(&refusals, &text);
-    assert_string_equal(cunei_buffer_text(&text), "[]");
-    cunei_buffer_clear(&text);
-    cunei_refusals_add(&refusals, 1001, ENOSPC);
-    cunei_refusals_add(&refusals, 1002, EACCES);
-    cunei_refusals_format_json(&refusals, &text);
-    assert_string_equal(cunei_buffer_text(&text),
-                        "[{\"pid\":1001,\"reason\":\"No space left on device\"},"
-                        "{\"pid\":1002,\"reason\":\"Permission denied\"}]");
-    cunei_buffer_fini(&text);
-}
-
 static void the_number_that_is_kept_is_bounded(void **state)
 {
     (void)state;
@@ -102,7 +85,6 @@ int main(void)
                                   forget_all),
         cmocka_unit_test_teardown(reasons_have_a_number_where_there_are_several,
                                   forget_all),
-        cmocka_unit_test_teardown(json_has_each_process, forget_all),
         cmocka_unit_test_teardown(the_number_that_is_kept_is_bounded, forget_all),
     };
 

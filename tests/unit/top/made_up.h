@@ -134,6 +134,22 @@ static inline void made_up_open(struct cunei_analysis_thread *thread,
 }
 
 /* A way through the call tree, and the pair of its last two functions. */
+static inline void made_up_task(struct made_up *made, uint64_t number, bool has_ended,
+                                uint64_t run_ns)
+{
+    struct cunei_analysis *analysis = &made->analysis;
+
+    analysis->tasks =
+        realloc(analysis->tasks, (analysis->task_count + 1) * sizeof(*analysis->tasks));
+    analysis->tasks[analysis->task_count++] =
+        (struct cunei_analysis_task){.number = number,
+                                     .name = strdup("task"),
+                                     .function = UINT32_MAX,
+                                     .has_ended = has_ended,
+                                     .steps = 1,
+                                     .run_ns = run_ns};
+}
+
 static inline void made_up_way(struct made_up *made, const uint32_t *functions,
                                uint32_t count, uint64_t calls, uint64_t self_ns,
                                uint64_t total_ns)

@@ -9,6 +9,7 @@
 #include "made_up.h"
 #include "top/draw/draw.h"
 #include "top/view/model.h"
+#include "trace/process/exit_words.h"
 
 #define S  CUNEI_NS_PER_S
 #define MS CUNEI_NS_PER_MS
@@ -185,6 +186,28 @@ static void every_size_can_be_drawn(void **state)
     cunei_top_model_fini(&model);
 }
 
+static void a_process_in_any_state_can_be_drawn(void **state)
+{
+    (void)state;
+    struct cunei_grid grid = {.row_count = 24, .column_count = 100};
+    struct cunei_top_model model;
+
+    assert_int_equal(cunei_top_model_init(&model), 0);
+    take_second(&model, 1);
+    (void)cunei_top_view_key(&model.view, '7');
+    for (int i = CUNEI_TRACE_ENDED; i <= CUNEI_TRACE_REPLACED; i++) {
+        struct cunei_buffer text = {0};
+        model.now.processes[0].state = (enum cunei_trace_state)i;
+        draw(&model, &grid);
+        cunei_grid_format(&grid, &text);
+        assert_non_null(strstr(cunei_buffer_text(&text),
+                               cunei_trace_state_word((enum cunei_trace_state)i)));
+        cunei_buffer_fini(&text);
+    }
+    cunei_grid_fini(&grid);
+    cunei_top_model_fini(&model);
+}
+
 static void a_frozen_order_stays_while_values_change(void **state)
 {
     (void)state;
@@ -323,6 +346,7 @@ int main(void)
         cmocka_unit_test(screens_are_as_expected),
         cmocka_unit_test(an_empty_recording_has_a_screen),
         cmocka_unit_test(every_size_can_be_drawn),
+        cmocka_unit_test(a_process_in_any_state_can_be_drawn),
         cmocka_unit_test(a_frozen_order_stays_while_values_change),
         cmocka_unit_test(a_click_finds_what_lies_there),
         cmocka_unit_test(a_menu_and_the_callers_are_clicked),

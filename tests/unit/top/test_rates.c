@@ -190,6 +190,42 @@ static void waiting_is_not_work(void **state)
     cunei_top_sums_fini(&sums);
 }
 
+static struct cunei_top_sums make_task_sums(uint64_t first, uint64_t last,
+                                            uint64_t run_ns)
+{
+    struct cunei_top_sums sums = {0};
+    struct made_up made;
+
+    made_up_init(&made);
+    for (uint64_t number = last; number >= first; number--)
+        made_up_task(&made, number, false, number * run_ns);
+    made.analysis.forgotten_tasks = first - 1;
+    assert_int_equal(cunei_top_sums_add(&sums, &known, &made.analysis), 0);
+    made_up_fini(&made);
+    return sums;
+}
+
+static void tasks_are_found_again_when_others_are_forgotten(void **state)
+{
+    (void)state;
+    struct cunei_top_sums before = make_task_sums(1, 5, 10);
+    struct cunei_top_sums now = make_task_sums(4, 8, 30);
+
+    assert_int_equal(now.task_count, 5);
+    assert_int_equal(now.whole.forgotten_tasks, 3);
+    for (uint32_t i = 0; i < now.task_count; i++) {
+        const struct cunei_top_task *task = &now.tasks[i];
+        const struct cunei_top_task *earlier = cunei_top_sums_find_task(&before, task);
+        assert_int_equal(task->number, 4 + i);
+        assert_int_equal(task->run_ns, 30 * task->number);
+        assert_int_equal(earlier != NULL, task->number <= 5);
+        if (earlier)
+            assert_int_equal(earlier->run_ns, 10 * task->number);
+    }
+    cunei_top_sums_fini(&before);
+    cunei_top_sums_fini(&now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +242,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(functions_of_several_recordings_are_one, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(waiting_is_not_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tasks_are_found_again_when_others_are_forgotten,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static char other[200];      /* a folder that takes the place of one just made *
 static const char *moved_to; /* where the one just made goes; NULL: it stays */
 
 /* The one of the C library, and then what another user does before it is opened. */
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): reserved names
 int mkdirat(int at, const char *name, mode_t mode)
 {
     int rc = (int)syscall(SYS_mkdirat, at, name, mode);

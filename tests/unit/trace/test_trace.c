@@ -150,7 +150,7 @@ static void a_path_without_a_trace_is_refused_with_a_clause(void **state)
     (void)snprintf(path, sizeof(path), "%s/empty/file", fixture.directory);
     fixture_write_file(path, "x", 1);
     (void)snprintf(path, sizeof(path), "%s/empty", fixture.directory);
-    assert_refused(path, -ENODATA, "holds no trace");
+    assert_refused(path, -ENODATA, "contains no trace");
 }
 
 static void metadata_of_others_is_refused_with_a_clause(void **state)

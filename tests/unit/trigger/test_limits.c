@@ -92,6 +92,21 @@ static void the_space_that_is_left_limits_the_next_one(void **state)
     assert_int_equal(tally.left[CUNEI_LIMIT_SPACE], 2);
 }
 
+static void one_that_failed_is_tried_again_after_the_interval(void **state)
+{
+    (void)state;
+    const struct cunei_snapshot_limits limits = {.interval_ns = 60 * SECOND,
+                                                 .count = 1};
+
+    assert_true(may(&limits, 0));
+    cunei_snapshot_count_failed(&tally, 0);
+    assert_false(may(&limits, 59 * SECOND));
+    assert_true(may(&limits, 60 * SECOND));
+
+    assert_int_equal(tally.failed, 1);
+    assert_int_equal(tally.left[CUNEI_LIMIT_INTERVAL], 1);
+}
+
 static void without_limits_each_is_made(void **state)
 {
     (void)state;
@@ -112,6 +127,8 @@ int main(void)
         cmocka_unit_test_setup(a_clock_that_goes_back_is_not_an_interval, begin),
         cmocka_unit_test_setup(no_more_than_the_count_are_made, begin),
         cmocka_unit_test_setup(the_space_that_is_left_limits_the_next_one, begin),
+        cmocka_unit_test_setup(one_that_failed_is_tried_again_after_the_interval,
+                               begin),
         cmocka_unit_test_setup(without_limits_each_is_made, begin),
     };
 

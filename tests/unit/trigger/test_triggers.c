@@ -63,13 +63,13 @@ static void what_is_none_is_refused_with_a_reason(void **state)
         {"slow:f", "not of the form slow:PATTERN>TIME"},
         {"slow:>5ms", "not of the form slow:PATTERN>TIME"},
         {"slow>5ms", "not of the form slow:PATTERN>TIME"},
-        {"slow:f>5", "needs a time behind the '>'"},
-        {"slow:f>", "needs a time behind the '>'"},
-        {"slow:re:(>5ms", "the pattern of the trigger 'slow:re:(>5ms' is wrong"},
+        {"slow:f>5", "needs a time after the '>'"},
+        {"slow:f>", "needs a time after the '>'"},
+        {"slow:re:(>5ms", "the pattern of the trigger 'slow:re:(>5ms' is not valid"},
         {"lag", "not of the form lag>TIME"},
         {"lag>fast", "not 'fast'"},
         {"lag>-5ms", "not '-5ms'"},
-        {"mark:[a", "the pattern of the trigger 'mark:[a' is wrong"},
+        {"mark:[a", "the pattern of the trigger 'mark:[a' is not valid"},
         {"exit", "not of the form exit!=0"},
         {"exit!=1", "not of the form exit!=0"},
         {"crash:SIGSEGV", "not of the form crash"},
@@ -97,7 +97,7 @@ static void there_are_not_more_than_a_set_holds(void **state)
         assert_int_equal(cunei_triggers_add(&triggers, "crash", &reason), 0);
     assert_int_equal(cunei_triggers_add(&triggers, "crash", &reason), -EINVAL);
 
-    assert_string_equal(reason.data, "there may be 32 triggers at most");
+    assert_string_equal(reason.data, "at most 32 triggers are possible");
     cunei_triggers_fini(&triggers);
     cunei_buffer_fini(&reason);
 }

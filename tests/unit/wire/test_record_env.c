@@ -120,6 +120,28 @@ static const char *const refused[] = {
     "v=1 dir=/a maxrepr=4097",
 };
 
+static void every_number_and_flag_is_parsed_and_formatted_back(void **state)
+{
+    (void)state;
+    const char *text =
+        "v=1 dir=/t device=2 inode=3 freq=4 max=5 keep=4194304 keepns=6 keepmemory=1 "
+        "startup=1 budget=50000 only=7 socket=8 secret=9 ccalls=1 repr=1 maxrepr=200";
+    struct cunei_record_env session;
+    struct cunei_buffer out = {0};
+
+    assert_int_equal(cunei_record_env_parse(&session, text), 0);
+    cunei_record_env_format(&session, &out);
+
+    assert_string_equal(cunei_buffer_text(&out), text);
+    assert_int_equal(session.directory_id.inode, 3);
+    assert_int_equal(session.keep.ns, 6);
+    assert_true(session.keep.in_memory && session.startup && session.full_repr);
+    assert_int_equal(session.only_pid, 7);
+    assert_int_equal(session.launcher.secret, 9);
+    cunei_buffer_fini(&out);
+    cunei_record_env_fini(&session);
+}
+
 static void anything_else_is_refused_and_leaves_nothing(void **state)
 {
     (void)state;
@@ -137,6 +159,7 @@ int main(void)
         cmocka_unit_test(a_formatted_text_is_parsed_back),
         cmocka_unit_test(values_and_c_calls_are_parsed_back),
         cmocka_unit_test(a_bare_path_records_everything_there),
+        cmocka_unit_test(every_number_and_flag_is_parsed_and_formatted_back),
         cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),
     };
 

@@ -29,6 +29,9 @@ void cunei_frame_event_record(PyThreadState *thread, cunei_compat_311_frame *fra
         cunei_exception_legacy_caught();
     struct cunei_compat_311_pushed pushed = cunei_compat_311_push(thread, frame);
     struct cunei_compat_311_opening opening = {.frame = frame};
+    /* One that has just yielded is part of the stack, suspended as it is by now. */
+    const cunei_compat_311_frame *outer =
+        cunei_compat_311_set_ending(begins ? NULL : frame);
     if (begins)
         cunei_compat_311_open(&opening);
     else
@@ -40,6 +43,7 @@ void cunei_frame_event_record(PyThreadState *thread, cunei_compat_311_frame *fra
         cunei_line_event_resume(code, tag, offset);
     if (begins)
         cunei_compat_311_close(&opening);
+    (void)cunei_compat_311_set_ending(outer);
     cunei_compat_311_pop(thread, &pushed);
     cunei_cold_event_end(&event);
 }

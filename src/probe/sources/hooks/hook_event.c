@@ -42,6 +42,8 @@ static __attribute__((noinline, cold)) void record_cold(PyFrameObject *frame,
                                                         enum cunei_phase phase,
                                                         PyObject *result)
 {
+    bool ends = phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD;
+    const void *outer = ends ? cunei_frame_note_ending(frame) : NULL;
     struct cunei_cold_event event = cunei_process_begin_event(code);
     cunei_exception_trace_hook_caught();
     uint64_t tag = cunei_function_event_tag(code);
@@ -50,11 +52,15 @@ static __attribute__((noinline, cold)) void record_cold(PyFrameObject *frame,
     if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(tag) & CUNEI_CODE_LINES)
         cunei_line_event_resume(code, tag, PyFrame_GetLasti(frame));
     cunei_cold_event_end(&event);
+    if (ends)
+        cunei_frame_note_ended(outer);
 }
 
 static __attribute__((noinline, cold)) void record_unwind(const struct cunei_hook *hook,
+                                                          PyFrameObject *frame,
                                                           PyCodeObject *code)
 {
+    const void *outer = cunei_frame_note_ending(frame);
     struct cunei_cold_event event = cunei_process_begin_event(code);
     uint64_t tag = cunei_function_event_tag(code);
     if (hook->kind == CUNEI_HOOK_TRACE)
@@ -68,6 +74,7 @@ static __attribute__((noinline, cold)) void record_unwind(const struct cunei_hoo
     if (hook->kind == CUNEI_HOOK_TRACE)
         cunei_exception_trace_hook_left();
     cunei_cold_event_end(&event);
+    cunei_frame_note_ended(outer);
 }
 
 static inline uint64_t tag_of(PyCodeObject *code)
@@ -191,7 +198,7 @@ void cunei_hook_event_leave(struct cunei_hook *hook, PyFrameObject *frame,
 
     end_frame(hook, frame);
     if (!CUNEI_LIKELY(!is_unwound(frame, code, result)))
-        record_unwind(hook, code);
+        record_unwind(hook, frame, code);
     else
         record(frame, code,
                code->co_flags & CUNEI_GENERATES && cunei_hook_frame_yields(frame, code)

@@ -26,9 +26,9 @@ whole_stacks = pytest.mark.skipif(
 )
 
 
-def record(cunei, source):
+def record(cunei, source, *options):
     cunei.write("app.py", source)
-    done = cunei("record", "-q", "-o", "trace", "app.py")
+    done = cunei("record", "-q", *options, "-o", "trace", "app.py")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     (process,) = ctf.read(cunei.folder / "trace").processes
     assert process.description["lost"] == "0"
@@ -318,6 +318,52 @@ generator.close()
     assert len(stacks) > 2
     for stack in stacks[1:]:
         assert stack[:2] == ["<module>", "inner"], stack
+
+
+@pytest.mark.parametrize("instrumenter", [None, "profile", "trace"])
+def test_packets_that_begin_while_a_chain_is_suspended(cunei, instrumenter):
+    """A coroutine that awaits another one is part of the stack when it is suspended."""
+    options = ["--instrumenter", instrumenter] if instrumenter else []
+    process = record(
+        cunei,
+        """\
+import types
+
+@types.coroutine
+def pause():
+    yield
+
+async def inner():
+    await pause()
+
+async def outer():
+    await inner()
+
+def steps():
+    yield from range(2)
+
+def delegate():
+    yield from steps()
+
+def leaf():
+    pass
+
+def run():
+    for number in range(40_000):
+        coroutine = outer()
+        coroutine.send(None)
+        coroutine.close()
+        for _ in delegate():
+            pass
+        if number % 7 == 0:
+            leaf()  # so that packets begin at every event of these
+run()
+""",
+        *options,
+    )
+
+    (packets,) = process.threads().values()
+    assert len(packets) > 20
 
 
 def test_time_suspended_is_distinguished_from_time_running(cunei):

@@ -152,9 +152,7 @@ def test_c_functions_have_no_lines_and_nothing_else_is_suggested(cunei):
     for name in ("len", "builtins:len"):
         done = cunei("report", "trace", "--lines", name)
         assert done.returncode == 1
-        assert done.stderr == (
-            f"cunei: '{name}' is a C function, and those have no lines\n"
-        )
+        assert done.stderr == f"cunei: '{name}' is a C function, which has no lines\n"
 
 
 def test_source_that_is_gone_is_reported_and_the_numbers_stay(cunei):
@@ -182,7 +180,7 @@ def test_functions_that_are_not_there_are_reported_with_the_nearest(cunei):
     done = cunei("report", "trace", "--lines", "ad")
     assert done.returncode == 1
     assert done.stderr == (
-        "cunei: 'trace' holds no function like 'ad'; did you mean 'add'?\n"
+        "cunei: 'trace' has no function like 'ad'; did you mean 'add'?\n"
     )
     done = cunei("report", "trace", "--lines", "other")
     assert done.returncode == 1

@@ -358,7 +358,7 @@ def test_c_functions_are_in_no_project(cunei):
 
     printed = cunei("record", "-otrace", "--c-calls", "--only-project", "app.py").stderr
 
-    message = "cunei: no C function belongs to a project; select them by their own "
+    message = "cunei: C functions belong to no project; select them by their own "
     assert message in printed
 
 

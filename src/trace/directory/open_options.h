@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* What of a process is looked at when its folder is opened. */
-#ifndef CUNEI_TRACE_DIRECTORY_VIEW_H
-#define CUNEI_TRACE_DIRECTORY_VIEW_H
+/* How the folder of a process is opened: with its ring or not, and up to when. */
+#ifndef CUNEI_TRACE_DIRECTORY_OPEN_OPTIONS_H
+#define CUNEI_TRACE_DIRECTORY_OPEN_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cunei_trace_view {
+struct cunei_trace_open_options {
     bool without_ring;      /* only find out whether it has one */
     bool has_ring_folder;   /* make stream files of the ring … */
     int ring_folder;        /* … here, instead of copies in memory */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "top/recordings/past.h"
+#include "top/recordings/finished.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,50 +8,50 @@
 #include "model/facts/wall_clock.h"
 #include "model/walk/packet_cut.h"
 
-static int find_ends(struct cunei_top_past *past)
+static int find_ends(struct cunei_top_finished *finished)
 {
-    const struct cunei_analysis_options options = {.processes = past->choice};
+    const struct cunei_analysis_options options = {.processes = finished->choice};
     struct cunei_analysis analysis;
 
-    int rc = cunei_analyze(&analysis, &past->trace, &options);
+    int rc = cunei_analyze(&analysis, &finished->trace, &options);
     if (rc < 0)
         return rc;
-    past->begin_ns = analysis.begin_ns;
-    past->end_ns = analysis.end_ns;
+    finished->begin_ns = analysis.begin_ns;
+    finished->end_ns = analysis.end_ns;
     cunei_analysis_fini(&analysis);
     return 0;
 }
 
-int cunei_top_past_open(struct cunei_top_past *past, const char *path,
-                        const char *const *word, struct cunei_trace_error *error)
+int cunei_top_finished_open(struct cunei_top_finished *finished, const char *path,
+                            const char *const *word, struct cunei_trace_error *error)
 {
-    *past = (struct cunei_top_past){0};
-    int rc = cunei_trace_open(&past->trace, path, error);
+    *finished = (struct cunei_top_finished){0};
+    int rc = cunei_trace_open(&finished->trace, path, error);
     if (rc < 0)
         return rc;
     if (*word)
-        past->choice = (struct cunei_trace_choice){word, 1};
-    past->cuts = calloc(past->trace.process_count + 1, sizeof(*past->cuts));
-    rc = past->cuts ? find_ends(past) : -ENOMEM;
+        finished->choice = (struct cunei_trace_choice){word, 1};
+    finished->cuts = calloc(finished->trace.process_count + 1, sizeof(*finished->cuts));
+    rc = finished->cuts ? find_ends(finished) : -ENOMEM;
     if (rc < 0)
-        cunei_top_past_close(past);
+        cunei_top_finished_close(finished);
     return rc;
 }
 
-void cunei_top_past_close(struct cunei_top_past *past)
+void cunei_top_finished_close(struct cunei_top_finished *finished)
 {
-    cunei_trace_close(&past->trace);
-    free(past->cuts);
-    *past = (struct cunei_top_past){0};
+    cunei_trace_close(&finished->trace);
+    free(finished->cuts);
+    *finished = (struct cunei_top_finished){0};
 }
 
 /* A packet that was still being written at that time was not the last of its thread. */
 static int select_before(void *context, const struct cunei_trace_process *process,
                          struct cunei_cut *cut, struct cunei_trace_packet *packet)
 {
-    const struct cunei_top_past *past = context;
+    const struct cunei_top_finished *finished = context;
     const struct cunei_cut_options *wanted =
-        &past->cuts[process - past->trace.processes];
+        &finished->cuts[process - finished->trace.processes];
 
     if (packet->head->timestamp_end < wanted->until)
         return 0;
@@ -68,26 +68,26 @@ static int select_before(void *context, const struct cunei_trace_process *proces
     return rc;
 }
 
-int cunei_top_past_sum(struct cunei_top_past *past, uint64_t until_ns, bool has_all,
-                       struct cunei_analysis *analysis)
+int cunei_top_finished_sum(struct cunei_top_finished *finished, uint64_t until_ns,
+                           bool has_all, struct cunei_analysis *analysis)
 {
     const struct cunei_analysis_options options = {
-        .processes = past->choice,
+        .processes = finished->choice,
         .tree = true,
         .edges = true,
         .lines = has_all,
         .user_events = has_all,
         .select = until_ns == UINT64_MAX ? NULL : select_before,
-        .select_context = past,
+        .select_context = finished,
     };
 
-    for (size_t i = 0; i < past->trace.process_count; i++) {
-        const struct cunei_trace_process *process = &past->trace.processes[i];
+    for (size_t i = 0; i < finished->trace.process_count; i++) {
+        const struct cunei_trace_process *process = &finished->trace.processes[i];
         struct cunei_wall_clock wall;
         cunei_wall_clock_init(&wall, &process->metadata);
-        past->cuts[i] =
+        finished->cuts[i] =
             (struct cunei_cut_options){.kinds = cunei_trace_kinds(process),
                                        .until = cunei_wall_clock_tick(&wall, until_ns)};
     }
-    return cunei_analyze(analysis, &past->trace, &options);
+    return cunei_analyze(analysis, &finished->trace, &options);
 }

@@ -5,7 +5,7 @@
  * a child of init, or of the nearest subreaper.  Both share the memory of this process
  * until then, as after vfork(2).
  */
-#include "probe/recording/run_apart.h"
+#include "probe/recording/hidden_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +165,7 @@ static int run_and_read(struct command *command, bool waits, char *text, size_t 
     return rc;
 }
 
-PyObject *cunei_run_apart(PyObject *module, PyObject *args)
+PyObject *cunei_hidden_command_run(PyObject *module, PyObject *args)
 {
     PyObject *list = NULL;
     int waits = 0, rc = -ENOMEM;
@@ -173,7 +173,7 @@ PyObject *cunei_run_apart(PyObject *module, PyObject *args)
     size_t size = 0;
     (void)module;
 
-    if (!PyArg_ParseTuple(args, "O!p:run_apart", &PyList_Type, &list, &waits))
+    if (!PyArg_ParseTuple(args, "O!p:run_hidden", &PyList_Type, &list, &waits))
         return NULL;
     struct command command = {.words = copy_words(list)};
     if (!command.words)

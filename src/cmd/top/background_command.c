@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cmd/top/errand.h"
+#include "cmd/top/background_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,22 +29,23 @@ static int spawn(pid_t *pid, const char *const *words, int out)
     return rc;
 }
 
-int cunei_top_errand_start(struct cunei_top_errand *errand, const char *const *words)
+int cunei_top_background_start(struct cunei_top_background *background,
+                               const char *const *words)
 {
     int ends[2];
 
-    if (errand->pid)
+    if (background->pid)
         return -EBUSY;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -errno;
-    int rc = spawn(&errand->pid, words, ends[1]);
+    int rc = spawn(&background->pid, words, ends[1]);
     close(ends[1]);
     if (rc < 0) {
-        errand->pid = 0;
+        background->pid = 0;
         close(ends[0]);
         return rc;
     }
-    errand->output = ends[0];
+    background->output = ends[0];
     return 0;
 }
 
@@ -63,34 +64,34 @@ static void take_last_line(const struct cunei_buffer *all, char *text, size_t si
 }
 
 /* Returns whether it has failed. */
-static bool clear(struct cunei_top_errand *errand)
+static bool clear(struct cunei_top_background *background)
 {
     int status = 0;
 
-    (void)waitpid(errand->pid, &status, 0);
-    close(errand->output);
-    cunei_buffer_fini(&errand->text);
-    *errand = (struct cunei_top_errand){.output = -1};
+    (void)waitpid(background->pid, &status, 0);
+    close(background->output);
+    cunei_buffer_fini(&background->text);
+    *background = (struct cunei_top_background){.output = -1};
     return status != 0;
 }
 
-bool cunei_top_errand_look(struct cunei_top_errand *errand, char *text, size_t size,
-                           bool *has_failed)
+bool cunei_top_background_look(struct cunei_top_background *background, char *text,
+                               size_t size, bool *has_failed)
 {
     char bytes[4096];
     ssize_t count;
 
-    while ((count = read(errand->output, bytes, sizeof(bytes))) > 0)
-        cunei_buffer_append(&errand->text, bytes, (size_t)count);
+    while ((count = read(background->output, bytes, sizeof(bytes))) > 0)
+        cunei_buffer_append(&background->text, bytes, (size_t)count);
     if (count < 0 && errno == EAGAIN)
         return false;
-    take_last_line(&errand->text, text, size);
-    *has_failed = clear(errand);
+    take_last_line(&background->text, text, size);
+    *has_failed = clear(background);
     return true;
 }
 
-void cunei_top_errand_finish(struct cunei_top_errand *errand)
+void cunei_top_background_finish(struct cunei_top_background *background)
 {
-    if (errand->pid)
-        (void)clear(errand);
+    if (background->pid)
+        (void)clear(background);
 }
