@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import json
 import os
+import signal
 import sys
 import termios
 import time
@@ -27,6 +28,7 @@ from attaching import (
     running,
     status,
     succeed,
+    wait_until_idle,
 )
 from proof import COUNT, DEADLINE_S, FREE_THREADED, Counters, wait_for
 
@@ -276,6 +278,22 @@ def test_a_program_in_c_code_that_holds_the_gil_is_not_attached_later(cunei):
     assert done.returncode == 1
     assert "has not answered for 0.2 s" in done.stderr
     assert not (cunei.folder / "trace").exists()
+
+
+@needs_gil
+def test_a_program_that_cannot_be_detached_now_is_detached_by_itself(cunei):
+    with armed(cunei) as program:
+        with attached(program, cunei, "--timeout", "300ms") as controller:
+            program.do("work(3)")
+            with holding_the_gil(program, cunei):
+                controller.send_signal(signal.SIGINT)
+                _, err = controller.communicate(timeout=DEADLINE_S)
+        wait_until_idle(program)
+        program.do("work(70)")
+
+    assert controller.returncode == 1
+    assert "has not answered for 0.3 s" in err
+    assert calls(cunei, "leaf") == 3
 
 
 @pytest.mark.core
