@@ -269,22 +269,22 @@ int cunei_control_answer_parse(struct cunei_control_answer *answer, const char *
     return rc;
 }
 
-static void free_texts(const struct member *members, char *message)
+static void free_texts(const struct member *members, const char *message)
 {
     for (; members->name; members++) {
         if (members->kind == TEXT)
-            free(*(char **)(message + members->offset));
+            free(*(char *const *)(message + members->offset));
     }
 }
 
 void cunei_control_request_fini(struct cunei_control_request *request)
 {
-    free_texts(request_members, (char *)request);
+    free_texts(request_members, (const char *)request);
     *request = (struct cunei_control_request){0};
 }
 
 void cunei_control_answer_fini(struct cunei_control_answer *answer)
 {
-    free_texts(answer_members, (char *)answer);
+    free_texts(answer_members, (const char *)answer);
     *answer = (struct cunei_control_answer){0};
 }

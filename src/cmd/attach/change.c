@@ -45,10 +45,11 @@ static int parse_change(struct cunei_record_env *env, const char *word)
 }
 
 /* All processes of the recording. */
-static int ask_all(struct cunei_attach_session *session, char *record)
+static int ask_all(struct cunei_attach_session *session,
+                   const struct cunei_buffer *record)
 {
     const struct cunei_control_request request = {.action = CUNEI_CONTROL_CHANGE,
-                                                  .record = record};
+                                                  .record = record->data};
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
@@ -82,7 +83,7 @@ int cunei_attach_change(struct cunei_attach_session *session,
     if (status == EXIT_SUCCESS) {
         cunei_record_env_format(&env, &text);
         status = text.failed ? cunei_cmd_fail(-ENOMEM, "cannot change the recording")
-                             : ask_all(session, text.data);
+                             : ask_all(session, &text);
     }
     cunei_buffer_fini(&text);
     cunei_record_env_fini(&env);

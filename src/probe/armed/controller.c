@@ -12,7 +12,7 @@
 #define READ_SIZE 4096u
 
 /* A controller that does not read its answers is given up. */
-#define OUT_MAX (4 * CUNEI_CONTROL_LINE_MAX)
+#define OUT_MAX ((size_t)4 * CUNEI_CONTROL_LINE_MAX)
 
 void cunei_controller_open(struct cunei_controller *controller, int fd)
 {

@@ -4,15 +4,23 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    STACK_SIZE = 2 << 20 /* Python runs on it */,
-    VANISHED_TRIES = 1000
-};
+#include "base/units.h"
+
+#define STACK_SIZE ((size_t)2 << 20) /* Python runs on it */
+
+/*
+ * How long a thread that has ended may need to vanish: microseconds, but on a machine
+ * where many wait for a processor it gets its turn late, and a debugger may hold it.
+ */
+#define VANISH_NS      (2 * CUNEI_NS_PER_S)
+#define FIRST_PAUSE_NS 20000
+#define LAST_PAUSE_NS  CUNEI_NS_PER_MS
 
 static void *begin(void *argument)
 {
@@ -57,13 +65,22 @@ int cunei_hidden_thread_begin(struct cunei_hidden_thread *thread,
     return rc;
 }
 
-void cunei_hidden_thread_end(struct cunei_hidden_thread *thread)
+static void await_vanished(const struct cunei_hidden_thread *thread)
 {
-    const struct timespec pause = {.tv_nsec = 20000};
+    uint64_t pause = FIRST_PAUSE_NS;
     char path[64];
 
-    (void)pthread_join(thread->thread, NULL);
     (void)snprintf(path, sizeof(path), "/proc/self/task/%d", (int)thread->tid);
-    for (int i = 0; i < VANISHED_TRIES && access(path, F_OK) == 0; i++)
-        (void)nanosleep(&pause, NULL);
+    for (uint64_t waited = 0; waited < VANISH_NS && access(path, F_OK) == 0;
+         waited += pause) {
+        const struct timespec time = {.tv_nsec = (long)pause};
+        (void)nanosleep(&time, NULL);
+        pause = pause * 2 < LAST_PAUSE_NS ? pause * 2 : LAST_PAUSE_NS;
+    }
+}
+
+void cunei_hidden_thread_end(struct cunei_hidden_thread *thread)
+{
+    (void)pthread_join(thread->thread, NULL);
+    await_vanished(thread);
 }

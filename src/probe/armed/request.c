@@ -180,13 +180,12 @@ static void change(struct job *job)
 
     if (parse_record(job, &env) < 0)
         return;
-    if (!cunei_probe_active())
-        refuse(job, "it is not being recorded");
-    else if (env.budget && !is_attached(job->context->state))
-        refuse(job,
-               "only the budget of a recording that 'cunei attach' has started can "
-               "be changed");
-    else if (env.patterns.count && !cunei_switch_add(&env.patterns, NULL))
+    bool is_recorded = cunei_probe_active() != NULL;
+    if (is_recorded && env.budget && !is_attached(job->context->state))
+        refuse(job, "only the budget of a recording that 'cunei attach' has started "
+                    "can be changed");
+    else if (!is_recorded ||
+             (env.patterns.count && !cunei_switch_add(&env.patterns, NULL)))
         refuse(job, "it is not being recorded");
     else if (env.budget)
         change_budget(job, env.budget);

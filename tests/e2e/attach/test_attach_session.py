@@ -254,7 +254,8 @@ def test_a_recording_that_cannot_be_written_is_refused(cunei):
 
 
 @pytest.mark.core
-def test_200_attachments_of_a_busy_program_leave_it_as_it_was(cunei):
+@pytest.mark.parametrize("times", [20, pytest.param(200, marks=pytest.mark.soak)])
+def test_a_busy_program_that_was_attached_often_is_as_it_was(cunei, times):
     folder = cunei.folder / "cycles"
     folder.mkdir()
     with armed(cunei) as program:
@@ -263,10 +264,10 @@ def test_200_attachments_of_a_busy_program_leave_it_as_it_was(cunei):
         )
         program.do("[thread.start() for thread in threads]")
         with Controller(program) as controller:
-            for i in range(200):
+            for i in range(times):
                 answer = controller.start(folder / str(i), session=i + 1)
                 assert "error" not in answer, answer
-                if i == 199:
+                if i == times - 1:
                     program.do("work(2000)")
                 answer = controller.ask("stop", session=i + 1)
                 assert "error" not in answer, answer
@@ -274,7 +275,7 @@ def test_200_attachments_of_a_busy_program_leave_it_as_it_was(cunei):
         program.do("stop.set()")
         code, _, err = program.end()
 
-    trace = ctf.read(folder / "199")
+    trace = ctf.read(folder / str(times - 1))
     assert (code, err) == (0, "")
     assert trace.is_balanced() and trace.lost() == 0
     assert trace.count("work") == 1 and trace.count("leaf") >= 2000
