@@ -61,7 +61,7 @@ def build_helpers(python, version):
         run("gcc", *SHARED, include, bench / "floor.c", "-o", folder / "cunei_floor.so")
     run("gcc", *SHARED, bench / "discard.c", "-o", folder / "discard.so")
     layers = (ROOT / "src" / name for name in ("base", "python", "wire", "trace"))
-    sources = [file for layer in layers for file in layer.glob("*.c")]
+    sources = [file for layer in layers for file in layer.rglob("*.c")]
     decode = [bench / "decode.c", *sources, "-o", folder / "decode", "-pthread"]
     run("gcc", *FLAGS, "-DNDEBUG", *decode)
     return folder

@@ -193,7 +193,7 @@ static int each_name(int folder, int to, int (*work)(int from, int to, const cha
     DIR *names = cunei_safe_list_folder(folder, ".");
     int rc = names ? 0 : -errno;
 
-    for (struct dirent *entry; rc == 0 && (entry = readdir(names));) {
+    for (struct dirent *entry; names && rc == 0 && (entry = readdir(names));) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rc = work(folder, to, entry->d_name);
     }

@@ -320,7 +320,8 @@ folder = os.path.join(os.environ["XDG_RUNTIME_DIR"], "cunei")
 os.makedirs(folder, mode=0o700, exist_ok=True)
 number = os.stat("/proc/self/ns/pid").st_ino
 listener = socket.socket(socket.AF_UNIX)
-listener.bind(os.path.join(folder, f"{os.getpid()}-{number}.control"))
+os.chdir(folder)  # its path may be too long for an address
+listener.bind(f"{os.getpid()}-{number}.control")
 listener.listen()
 words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]]
 print("ready", flush=True)

@@ -160,8 +160,8 @@ def test_a_post_mortem_shows_open_functions_and_the_last_rates(cunei):
 
 
 REFUSED = [
-    (["99999999"], 1, "there is no process 99999999"),
-    ([str(os.getpid())], 1, "is not being recorded"),
+    (["--once", "99999999"], 1, "there is no process 99999999"),
+    ([str(os.getpid())], 1, "stdout is not a terminal"),
     (["nosuch"], 1, "'nosuch' is not a pid, a trace, a program"),
     (["--once", "empty-file"], 1, ""),
     (["--once", "--sort", "nonsense", "trace"], 2, "there is no column 'nonsense'"),
