@@ -224,12 +224,17 @@ int cunei_connection_open(struct cunei_connection *connection,
 static int listen_at(int fd, const struct sockaddr_un *address)
 {
     mode_t mode = geteuid() == 0 ? 0666 : 0600;
+    int rc = 0;
 
+    /* It gets its mode with its name: whoever may rename things there could put a link
+       in its place before chmod(2). */
+    mode_t before = umask(0);
     if (fchmod(fd, mode) < 0 ||
         bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
         listen(fd, PORT_WAITING_MAX) < 0)
-        return -errno;
-    return 0;
+        rc = -errno;
+    (void)umask(before);
+    return rc;
 }
 
 /* Remove a socket of ours on which nobody listens: its controller was interrupted. */

@@ -149,6 +149,14 @@ def test_an_empty_variable_does_nothing(cunei):
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
+def test_the_port_is_open_to_other_users_for_root_alone(cunei, port):
+    """A sidecar of root waits for the program of another user."""
+    with waiting(cunei, port):
+        mode = os.stat(port).st_mode & 0o777
+
+    assert mode == (0o666 if os.geteuid() == 0 else 0o600)
+
+
 def test_the_socket_of_another_controller_is_not_replaced(cunei, port):
     with waiting(cunei, port):
         done = cunei("attach", "--port", port, env=environment(cunei))
