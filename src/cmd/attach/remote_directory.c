@@ -191,14 +191,15 @@ static int copy_file(int from, int to, const char *name)
 static int each_name(int folder, int to, int (*work)(int from, int to, const char *))
 {
     DIR *names = cunei_safe_list_folder(folder, ".");
-    int rc = names ? 0 : -errno;
+    int rc = 0;
 
+    if (!names)
+        return -errno;
     for (struct dirent *entry; rc == 0 && (entry = readdir(names));) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rc = work(folder, to, entry->d_name);
     }
-    if (names)
-        (void)closedir(names);
+    (void)closedir(names);
     return rc;
 }
 
