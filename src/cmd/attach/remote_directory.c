@@ -191,15 +191,14 @@ static int copy_file(int from, int to, const char *name)
 static int each_name(int folder, int to, int (*work)(int from, int to, const char *))
 {
     DIR *names = cunei_safe_list_folder(folder, ".");
-    int rc = 0;
+    int rc = names ? 0 : -errno;
 
-    if (!names)
-        return -errno;
-    for (struct dirent *entry; rc == 0 && (entry = readdir(names));) {
+    for (struct dirent *entry; names && rc == 0 && (entry = readdir(names));) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rc = work(folder, to, entry->d_name);
     }
-    (void)closedir(names);
+    if (names)
+        (void)closedir(names);
     return rc;
 }
 

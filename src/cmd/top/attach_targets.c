@@ -100,9 +100,8 @@ static int watch_recorded(struct cunei_top_attached *attached, const char *word,
     return 1;
 }
 
-/* Keep the session until top ends, and show what it records; -ENOMEM. */
-static int keep(struct cunei_top_attached *attached,
-                struct cunei_attach_session *session, struct cunei_top_targets *targets)
+static int add(struct cunei_top_attached *attached,
+               struct cunei_attach_session *session, struct cunei_top_targets *targets)
 {
     if (!CUNEI_VECTOR_RESERVE_ONE(attached->items, attached->count) ||
         cunei_top_targets_add(targets, cunei_attach_session_path(session), NULL) < 0)
@@ -122,7 +121,7 @@ static int attach(struct cunei_top_attached *attached, const char *word,
     session->connection.fd = -1;
     int status = start(session, word, options);
     pause_updates(attached);
-    if (status == EXIT_SUCCESS && keep(attached, session, targets) < 0)
+    if (status == EXIT_SUCCESS && add(attached, session, targets) < 0)
         status = cunei_cmd_fail(-ENOMEM, "cannot watch '%s'", word);
     if (status != EXIT_SUCCESS)
         end(session);

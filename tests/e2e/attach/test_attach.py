@@ -5,9 +5,11 @@ import contextlib
 import fcntl
 import json
 import os
+import signal
 import sys
 import termios
 import time
+from pathlib import Path
 
 import ctf
 import pytest
@@ -26,6 +28,7 @@ from attaching import (
     running,
     status,
     succeed,
+    wait_until_idle,
 )
 from proof import COUNT, DEADLINE_S, FREE_THREADED, Counters, wait_for
 
@@ -237,17 +240,38 @@ def test_coverage_measures_what_it_measures_alone(cunei):
 needs_gil = pytest.mark.skipif(FREE_THREADED, reason="there is no GIL to hold")
 
 
+def is_in_call_on(pid, descriptor):
+    """Whether its main thread is in a system call with that first argument."""
+    fields = Path(f"/proc/{pid}/syscall").read_text().split()
+    return len(fields) > 3 and int(fields[1], 16) == descriptor
+
+
+@contextlib.contextmanager
+def holding_the_gil(program, cunei):
+    """Meanwhile the program is in C code that holds the GIL."""
+    path = cunei.folder / "pipe"
+    os.mkfifo(path)
+    with open(os.open(path, os.O_RDWR), "wb", buffering=0) as pipe:
+        program.do(f"import ctypes, os; pipe = os.open({str(path)!r}, os.O_RDONLY)")
+        program.do(
+            "wait = ctypes.PyDLL(None).read; one = ctypes.create_string_buffer(1)"
+        )
+        number = program.get("pipe")
+        program.begin("say('in C'); wait(pipe, one, 1); say('out of C')")
+        assert program.read() == "in C"
+        wait_for(lambda: is_in_call_on(program.pid, number), program.process)
+        yield
+        pipe.write(b".")
+        assert [program.read(), program.read()] == ["out of C", "done"]
+    path.unlink()
+
+
 @pytest.mark.core
 @needs_gil
 def test_a_program_in_c_code_that_holds_the_gil_is_not_attached_later(cunei):
-    slow = "import ctypes; ctypes.PyDLL(None).usleep(1500000)"
-
     with armed(cunei) as program:
-        program.do("import ctypes; wait = ctypes.PyDLL(None).usleep")
-        program.begin(f"say('in C'); {slow}; say('out of C')")
-        assert program.read() == "in C"
-        done = control(program, cunei, "--timeout", "200ms", "-o", "trace")
-        assert [program.read(), program.read()] == ["out of C", "done"]
+        with holding_the_gil(program, cunei):
+            done = control(program, cunei, "--timeout", "200ms", "-o", "trace")
         program.do("work(3)")
 
         assert status(program, cunei)["state"] == "armed"
@@ -256,21 +280,35 @@ def test_a_program_in_c_code_that_holds_the_gil_is_not_attached_later(cunei):
     assert not (cunei.folder / "trace").exists()
 
 
+@needs_gil
+def test_a_program_that_cannot_be_detached_now_is_detached_by_itself(cunei):
+    with armed(cunei) as program:
+        with attached(program, cunei, "--timeout", "300ms") as controller:
+            program.do("work(3)")
+            with holding_the_gil(program, cunei):
+                controller.send_signal(signal.SIGINT)
+                _, err = controller.communicate(timeout=DEADLINE_S)
+        wait_until_idle(program)
+        program.do("work(70)")
+
+    assert controller.returncode == 1
+    assert "has not answered for 0.3 s" in err
+    assert calls(cunei, "leaf") == 3
+
+
 @pytest.mark.core
 @needs_gil
 def test_a_request_whose_controller_has_gone_is_not_carried_out(cunei):
     folder = cunei.folder / "trace"
     folder.mkdir()
     with armed(cunei) as program:
-        program.do("import ctypes; wait = ctypes.PyDLL(None).usleep")
-        program.begin("say('in C'); wait(700000)")
-        assert program.read() == "in C"
-        with Controller(program) as controller:
+        with holding_the_gil(program, cunei), Controller(program) as controller:
             request = {"cunei": 1, "do": "start", "session": 1}
             line = json.dumps({**request, "record": f"v=1 dir={folder}"})
             controller.send(line.encode() + b"\n")
             # The thread has read it, and waits for the GIL.
             wait_for(lambda: is_read(controller.socket), program.process)
+            controller.close()
         with Controller(program) as other:
             answer = other.ask("status")
 

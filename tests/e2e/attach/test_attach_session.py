@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What controllers start, change and end, together and when they vanish."""
 
+import contextlib
 import sys
 import time
 
@@ -16,6 +17,7 @@ from attaching import (
     control,
     interrupt,
     is_idle,
+    running,
     status,
     succeed,
     wait_until_idle,
@@ -172,6 +174,29 @@ def test_a_second_controller_is_refused_and_the_first_one_goes_on(cunei):
     assert f"'cunei attach {program.pid} --detach' ends that" in done.stderr
     assert not (cunei.folder / "other").exists()
     assert calls(cunei, "leaf") == 8
+
+
+def test_of_controllers_that_come_together_one_is_first(cunei):
+    with armed(cunei) as program:
+        words = [cunei.executable, "attach", program.pid, "--for", "1s", "-o"]
+        with contextlib.ExitStack() as stack:
+            controllers = [
+                stack.enter_context(
+                    running(
+                        [*words, f"trace{i}"], program.environment, cwd=cunei.folder
+                    )
+                )
+                for i in range(4)
+            ]
+            said = [each.communicate(timeout=60)[1] for each in controllers]
+
+        assert is_idle(program)
+    # A busy machine may start one when another has ended.
+    first = [each for each in controllers if each.returncode == 0]
+    assert first
+    for controller, err in zip(controllers, said):
+        assert controller in first or "it is attached already" in err
+    assert len(list(cunei.folder.glob("trace*"))) == len(first)
 
 
 @pytest.mark.core
