@@ -10,6 +10,7 @@
 #define STEPS   1000
 
 #define TRACER_STEPS 100
+#define WITHDRAWALS  10 /* of 0.3 s each */
 
 #define LOOKS 5
 
@@ -174,6 +175,18 @@ static bool have_all_read(const struct cunei_injection *injection)
     return true;
 }
 
+/* Our own mark has no thread. */
+static bool has_every_thread_read(const struct cunei_injection *injection)
+{
+    struct cunei_script_marks marks;
+    size_t count = 0;
+
+    cunei_script_file_read_marks(&injection->file, &marks);
+    for (size_t i = 0; i < marks.reader_count; i++)
+        count += marks.readers[i] != 0;
+    return count >= injection->thread_count;
+}
+
 /* A file that is gone when a thread opens it makes CPython print a message. */
 static void wait_for_readers(const struct cunei_injection *injection)
 {
@@ -198,10 +211,7 @@ static enum cunei_injection_outcome outcome_of(enum cunei_script_state state,
 /* Whether the file has to stay, because there are requests that need it. */
 static bool withdraw(struct cunei_injection *injection)
 {
-    struct cunei_script_marks marks;
-
-    cunei_script_file_read_marks(&injection->file, &marks);
-    if (marks.reader_count >= injection->thread_count)
+    if (has_every_thread_read(injection))
         return false; /* no request is left */
     int rc = injection->way->withdraw(injection);
     return rc < 0 && cunei_process_facts_is_alive(&injection->target->process);
@@ -215,6 +225,9 @@ enum cunei_injection_outcome cunei_injection_end(struct cunei_injection *injecti
     if (!injection->file.is_open)
         return CUNEI_INJECTION_WITHDRAWN;
     bool is_needed = withdraw(injection);
+    /* Another cunei, or a debugger, may hold the process for a moment. */
+    for (unsigned i = 1; is_needed && i < WITHDRAWALS; i++)
+        is_needed = withdraw(injection);
     bool is_withdrawn = cunei_script_file_withdraw(&injection->file);
     wait_for_readers(injection);
     cunei_script_file_read_marks(&injection->file, &marks);
