@@ -553,10 +553,10 @@ def test_a_program_whose_recording_has_just_begun_is_found_by_name(cunei, gate):
     late.rename(metadata)
 
     shown, _ = viewer.communicate(timeout=30)
-    assert viewer.returncode == 0
-    assert f"pid {pid}" in shown
     open_gate(gate)
     assert process.wait(timeout=30) == 0
+    assert viewer.returncode == 0
+    assert f"pid {pid}" in shown
 
 
 def selected_line(terminal):
