@@ -26,6 +26,9 @@
 /* A process that is busy in C code may answer late. */
 #define TIMEOUT_NS (5 * CUNEI_NS_PER_S)
 
+/* Without --for. */
+#define FOREVER UINT64_MAX
+
 struct values {
     struct cunei_record_options recording;
     struct cunei_trigger_options triggers;
@@ -207,11 +210,30 @@ static int serve(struct cunei_attach_session *session, const struct values *valu
     return record(session, values);
 }
 
+/* 0 is not a time that anything could take. */
+static int check_times(const struct values *values)
+{
+    if (values->for_ns == 0)
+        return cunei_cmd_usage("--for needs a time above 0, for example 10s");
+    if (values->timeout_ns == 0)
+        return cunei_cmd_usage("--timeout needs a time above 0, for example 10s");
+    return CUNEI_OPTIONS_CONTINUE;
+}
+
+static int check_port(const char *port)
+{
+    if (port && *port != '/')
+        return cunei_cmd_usage("--port needs an absolute path, as CUNEI_PORT of the "
+                               "program has it, not '%s'",
+                               port);
+    return CUNEI_OPTIONS_CONTINUE;
+}
+
 /* Of the options that say what to do, at most one. */
 static int check(struct values *values, int argc, char **argv)
 {
     int jobs = values->stay + values->detach + values->status +
-               (values->changes.count > 0) + (values->for_ns > 0);
+               (values->changes.count > 0) + (values->for_ns != FOREVER);
 
     if (argc < 2 && !values->port)
         return cunei_cmd_usage("missing pid: cunei attach PID; 'cunei list' shows the "
@@ -228,11 +250,15 @@ static int check(struct values *values, int argc, char **argv)
                                "each other; use only one of them");
     if (values->json && !values->status)
         return cunei_cmd_usage("--json needs --status");
-    if (values->triggers.texts.count && jobs > 0 && values->for_ns == 0)
+    if (values->triggers.texts.count && jobs > 0 && values->for_ns == FOREVER)
         return cunei_cmd_usage(
             "--trigger needs a cunei that watches; leave out the other "
             "option, or use 'cunei watch PID --trigger WHEN'");
-    int status = cunei_record_options_check(&values->recording);
+    int status = check_times(values);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = check_port(values->port);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_record_options_check(&values->recording);
     return status != CUNEI_OPTIONS_CONTINUE
                ? status
                : cunei_trigger_options_check_recording(&values->triggers,
@@ -261,6 +287,7 @@ static int run_attach(int argc, char **argv)
 {
     struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
                             .triggers = CUNEI_TRIGGER_OPTIONS_DEFAULTS,
+                            .for_ns = FOREVER,
                             .timeout_ns = TIMEOUT_NS};
 
     int status = cunei_options_parse(&cunei_cmd_attach, &argc, argv, &values);

@@ -46,6 +46,14 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
     if (status != EXIT_SUCCESS)
         return status;
     int rc = cunei_connection_open(connection, &target->process, &error);
+    /* Arming it would change the process for a request that it refuses. */
+    if (rc == -ENOENT && arm && target->is_recording)
+        return cunei_cmd_fail(0,
+                              "process %d is being recorded already; there is one "
+                              "recording at a time: 'cunei top %d' shows this one, "
+                              "'cunei snapshot %d' copies it",
+                              (int)target->process.pid, (int)target->process.pid,
+                              (int)target->process.pid);
     if (rc == -ENOENT && arm) {
         status = cunei_attach_arm_running(target, timeout_ns);
         if (status != EXIT_SUCCESS)

@@ -291,10 +291,10 @@ bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t fo
 
     while (is_recording) {
         uint64_t passed = cunei_clock_ns(CLOCK_MONOTONIC) - begin;
-        uint64_t rest =
-            for_ns == 0 || for_ns - passed > POLL_NS ? POLL_NS : for_ns - passed;
-        if ((for_ns && passed >= for_ns) ||
-            cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
+        if (passed >= for_ns)
+            break;
+        uint64_t rest = for_ns - passed > POLL_NS ? POLL_NS : for_ns - passed;
+        if (cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
             break;
         is_recording = cunei_attached_update(&session->attached,
                                              cunei_attach_session_path(session)) > 0;
