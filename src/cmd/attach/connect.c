@@ -59,6 +59,10 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
         if (status != EXIT_SUCCESS)
             return status;
         rc = cunei_connection_open(connection, &target->process, &error);
+        /* Armed at its very end, and disarmed by it. */
+        if (rc == -ENOENT)
+            return cunei_cmd_fail(0, "process %d has ended meanwhile, or is about to",
+                                  (int)target->process.pid);
     }
     if (rc == -ENOENT && !arm)
         return cunei_cmd_fail(0, "process %d is not attached",

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import pytest
-from proof import UNPRIVILEGED, needs_root, wait_for
+from proof import DEADLINE_S, UNPRIVILEGED, needs_root, wait_for
 
 # Calls work for ever, from three threads, and counts the calls of one of them.
 PROGRAM = """
@@ -184,6 +184,38 @@ def being_recorded(cunei):
         process.terminate()
         process.wait()
         process.stdout.close()
+
+
+READS = """
+import sys
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@needs_injection
+def test_a_process_that_ends_while_it_is_being_attached(cunei):
+    """It reads in C code, so that the first Python code that it executes is its end."""
+    script = cunei.write("reads.py", READS)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with contextlib.ExitStack() as stack:
+        runtime = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
+        pipes["env"] = {"XDG_RUNTIME_DIR": runtime}
+        process = stack.enter_context(
+            subprocess.Popen([cunei.python, script], **pipes)
+        )
+        assert process.stdout.readline() == "ready\n"
+        controller = cunei.start(
+            "attach", process.pid, "-o", "trace", stderr=subprocess.PIPE, text=True
+        )
+        wait_for(lambda: os.listdir(runtime))  # the script is there
+        process.stdin.close()
+        said = controller.communicate(timeout=DEADLINE_S)[1]
+
+    assert process.returncode == 0
+    assert controller.returncode == 1 and len(said.splitlines()) == 1
+    assert f"process {process.pid} has ended meanwhile" in said
+    assert not (cunei.folder / "trace").exists()
 
 
 @needs_injection
