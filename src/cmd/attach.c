@@ -176,7 +176,8 @@ static int detach(struct cunei_attach_session *session, const struct values *val
     struct cunei_control_answer answer;
 
     int status =
-        cunei_attach_ask_status(&session->connection, session->timeout_ns, &answer);
+        cunei_attach_ask_status(&session->connection, &session->target.process,
+                                session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     if (answer.session == 0)
@@ -203,7 +204,8 @@ static int serve(struct cunei_attach_session *session, const struct values *valu
     if (values->detach)
         return detach(session, values);
     if (values->status)
-        return cunei_attach_print_status(&session->connection, session->timeout_ns,
+        return cunei_attach_print_status(&session->connection,
+                                         &session->target.process, session->timeout_ns,
                                          values->json);
     if (values->changes.count)
         return cunei_attach_change(session, &values->changes);

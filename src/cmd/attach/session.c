@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 #include "cmd/attach/command_words.h"
+#include "cmd/attach/connect.h"
 #include "cmd/common/follow_wait.h"
 #include "cmd/common/message.h"
 #include "cmd/record/program.h"
@@ -198,8 +199,8 @@ static int ask_to_start(struct cunei_attach_session *session,
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
-    int rc = cunei_connection_ask(&session->connection, &request, session->timeout_ns,
-                                  &answer, &error);
+    int rc = cunei_attach_ask(&session->connection, &session->target.process, &request,
+                              session->timeout_ns, &answer, &error);
     if (rc == 0)
         cunei_control_answer_fini(&answer);
     if (rc == 0)
