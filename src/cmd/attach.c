@@ -175,9 +175,8 @@ static int detach(struct cunei_attach_session *session, const struct values *val
 {
     struct cunei_control_answer answer;
 
-    int status =
-        cunei_attach_ask_status(&session->connection, &session->target.process,
-                                session->timeout_ns, &answer);
+    int status = cunei_attach_ask_status(&session->connection, &session->target.process,
+                                         session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     if (answer.session == 0)
@@ -204,9 +203,8 @@ static int serve(struct cunei_attach_session *session, const struct values *valu
     if (values->detach)
         return detach(session, values);
     if (values->status)
-        return cunei_attach_print_status(&session->connection,
-                                         &session->target.process, session->timeout_ns,
-                                         values->json);
+        return cunei_attach_print_status(&session->connection, &session->target.process,
+                                         session->timeout_ns, values->json);
     if (values->changes.count)
         return cunei_attach_change(session, &values->changes);
     return record(session, values);

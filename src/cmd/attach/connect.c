@@ -145,11 +145,12 @@ int cunei_attach_await(const char *path, struct cunei_target *target,
     (void)unlink(path);
     close(port);
     if (rc == 0 && connection->pid == 0)
-        rc = cunei_attach_fail(&error, -ESRCH,
-                               "the program that has connected cannot be seen from here: "
-                               "it is in another pid namespace; use one for both "
-                               "(Kubernetes: shareProcessNamespace, Docker: --pid "
-                               "container:NAME)");
+        rc = cunei_attach_fail(
+            &error, -ESRCH,
+            "the program that has connected cannot be seen from here: "
+            "it is in another pid namespace; use one for both "
+            "(Kubernetes: shareProcessNamespace, Docker: --pid "
+            "container:NAME)");
     else if (rc == 0)
         rc = cunei_target_open(connection->pid, target, &error);
     else

@@ -201,9 +201,7 @@ def test_a_process_that_ends_while_it_is_being_attached(cunei):
     with contextlib.ExitStack() as stack:
         runtime = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
         pipes["env"] = {"XDG_RUNTIME_DIR": runtime}
-        process = stack.enter_context(
-            subprocess.Popen([cunei.python, script], **pipes)
-        )
+        process = stack.enter_context(subprocess.Popen([cunei.python, script], **pipes))
         assert process.stdout.readline() == "ready\n"
         controller = cunei.start(
             "attach", process.pid, "-o", "trace", stderr=subprocess.PIPE, text=True
