@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/injection.h"
 #include "base/units.h"
 #include "cmd/attach/arm_running.h"
 #include "cmd/common/message.h"
@@ -107,7 +108,9 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
     if (status != EXIT_SUCCESS)
         return status;
     int rc = cunei_connection_open(connection, &target->process, &error);
-    if (rc == -ENOENT && !arm && target->has_probe)
+    /* It may be armed, and fork at this moment.  Arming it again would be as good. */
+    if (rc == -ENOENT && target->has_probe &&
+        (!arm || cunei_injection_check(target, &error) < 0))
         rc = connect_again(connection, &target->process, FORK_NS, &error);
     /* Arming it would change the process for a request that it refuses. */
     if (rc == -ENOENT && arm && target->is_recording)
