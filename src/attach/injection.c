@@ -85,7 +85,7 @@ static int check_tracer(const struct cunei_target *target,
     struct cunei_process_facts now;
 
     if (find_tracer(target, &now) < 0 || now.start != target->process.start)
-        return cunei_attach_fail(error, -ESRCH, "process %d has ended in the meantime",
+        return cunei_attach_fail(error, -ESRCH, "process %d has ended meanwhile",
                                  (int)target->process.pid);
     if (now.tracer == 0)
         return 0;

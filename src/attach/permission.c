@@ -85,7 +85,7 @@ int cunei_permission_fail(const struct cunei_process_facts *process, int rc,
     int scope = ptrace_scope();
 
     if (!cunei_process_facts_is_alive(process))
-        return cunei_attach_fail(error, -ESRCH, "process %d has ended in the meantime",
+        return cunei_attach_fail(error, -ESRCH, "process %d has ended meanwhile",
                                  (int)process->pid);
     if (rc != -EPERM && rc != -EACCES)
         return cunei_attach_fail(error, rc, "process %d cannot be examined: %s",

@@ -69,8 +69,8 @@ const struct cunei_cmd cunei_cmd_arm = {
     .summary = "run a program that 'cunei attach' can record",
     .help =
         "Runs PROGRAM unchanged, and ready for 'cunei attach PID': so are the Pythons\n"
-        "that it starts. Until then nothing is recorded, and no time is lost: one thread\n"
-        "sleeps. It works with every CPython from 3.8 on, where no process may look into\n"
+        "that it starts. Until then nothing is recorded, and no time is lost: two threads\n"
+        "sleep. It works with every CPython from 3.8 on, where no process may look into\n"
         "another, and in containers.\n"
         "\n"
         "  cunei arm app.py --port 8000\n"

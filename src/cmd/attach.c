@@ -26,6 +26,9 @@
 /* A process that is busy in C code may answer late. */
 #define TIMEOUT_NS (5 * CUNEI_NS_PER_S)
 
+/* Without --for. */
+#define FOREVER UINT64_MAX
+
 struct values {
     struct cunei_record_options recording;
     struct cunei_trigger_options triggers;
@@ -172,8 +175,8 @@ static int detach(struct cunei_attach_session *session, const struct values *val
 {
     struct cunei_control_answer answer;
 
-    int status =
-        cunei_attach_ask_status(&session->connection, session->timeout_ns, &answer);
+    int status = cunei_attach_ask_status(&session->connection, &session->target.process,
+                                         session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     if (answer.session == 0)
@@ -200,18 +203,37 @@ static int serve(struct cunei_attach_session *session, const struct values *valu
     if (values->detach)
         return detach(session, values);
     if (values->status)
-        return cunei_attach_print_status(&session->connection, session->timeout_ns,
-                                         values->json);
+        return cunei_attach_print_status(&session->connection, &session->target.process,
+                                         session->timeout_ns, values->json);
     if (values->changes.count)
         return cunei_attach_change(session, &values->changes);
     return record(session, values);
+}
+
+/* 0 is not a time that anything could take. */
+static int check_times(const struct values *values)
+{
+    if (values->for_ns == 0)
+        return cunei_cmd_usage("--for needs a time above 0, for example 10s");
+    if (values->timeout_ns == 0)
+        return cunei_cmd_usage("--timeout needs a time above 0, for example 10s");
+    return CUNEI_OPTIONS_CONTINUE;
+}
+
+static int check_port(const char *port)
+{
+    if (port && *port != '/')
+        return cunei_cmd_usage("--port needs an absolute path, as CUNEI_PORT of the "
+                               "program has it, not '%s'",
+                               port);
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 /* Of the options that say what to do, at most one. */
 static int check(struct values *values, int argc, char **argv)
 {
     int jobs = values->stay + values->detach + values->status +
-               (values->changes.count > 0) + (values->for_ns > 0);
+               (values->changes.count > 0) + (values->for_ns != FOREVER);
 
     if (argc < 2 && !values->port)
         return cunei_cmd_usage("missing pid: cunei attach PID; 'cunei list' shows the "
@@ -228,11 +250,15 @@ static int check(struct values *values, int argc, char **argv)
                                "each other; use only one of them");
     if (values->json && !values->status)
         return cunei_cmd_usage("--json needs --status");
-    if (values->triggers.texts.count && jobs > 0 && values->for_ns == 0)
+    if (values->triggers.texts.count && jobs > 0 && values->for_ns == FOREVER)
         return cunei_cmd_usage(
             "--trigger needs a cunei that watches; leave out the other "
             "option, or use 'cunei watch PID --trigger WHEN'");
-    int status = cunei_record_options_check(&values->recording);
+    int status = check_times(values);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = check_port(values->port);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_record_options_check(&values->recording);
     return status != CUNEI_OPTIONS_CONTINUE
                ? status
                : cunei_trigger_options_check_recording(&values->triggers,
@@ -261,6 +287,7 @@ static int run_attach(int argc, char **argv)
 {
     struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
                             .triggers = CUNEI_TRIGGER_OPTIONS_DEFAULTS,
+                            .for_ns = FOREVER,
                             .timeout_ns = TIMEOUT_NS};
 
     int status = cunei_options_parse(&cunei_cmd_attach, &argc, argv, &values);

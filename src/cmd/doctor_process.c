@@ -94,6 +94,16 @@ static void describe_attaching(struct cunei_target *target,
 {
     struct cunei_attach_error error;
 
+    if (target->is_recording) {
+        finding->state = CUNEI_FINDING_BAD;
+        cunei_buffer_append_text(&finding->text,
+                                 "it is being recorded already; there is one recording "
+                                 "at a time");
+        cunei_buffer_format(&finding->advice,
+                            "cunei top %d, or cunei snapshot %d, shows it",
+                            (int)target->process.pid, (int)target->process.pid);
+        return;
+    }
     if (target->is_armed) {
         cunei_buffer_append_text(&finding->text,
                                  "possible, by the socket of the armed process");

@@ -159,7 +159,6 @@ static void add_row(struct cunei_table *table, const struct row *row)
     put_trace(row, &text);
     cunei_terminal_text(cunei_table_cell(table, CUNEI_INK_DIM),
                         cunei_buffer_text(&text), SIZE_MAX);
-    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     cunei_buffer_fini(&text);
 }
 
@@ -174,29 +173,24 @@ static void add_python(struct cunei_table *table,
     cunei_buffer_append_text(
         cunei_table_cell(table, is_closed ? CUNEI_INK_DIM : CUNEI_INK_PLAIN),
         cunei_python_state_name(python->state));
-    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
-    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     cunei_terminal_text(
         cunei_table_cell(table, is_closed ? CUNEI_INK_DIM : CUNEI_INK_STRONG),
         cunei_buffer_text(&python->program), SIZE_MAX);
     cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_DIM), python->version);
-    (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     cunei_terminal_text(cunei_table_cell(table, CUNEI_INK_DIM),
                         cunei_buffer_text(&python->reason), SIZE_MAX);
 }
 
-static int print_table(const struct rows *rows,
-                       const struct cunei_running_pythons *pythons)
+static int print_recordings(const struct rows *rows)
 {
     static const struct cunei_column columns[] = {
         {.head = "pid"},
-        {.head = "state", .min = 8},
+        {.head = "state", .min = 9},
         {.head = "≈events/s", .rank = 3},
         {.head = "kept", .rank = 4, .min = 6},
         {.head = "program", .min = 10},
         {.head = "Python", .rank = 2, .min = 6},
         {.head = "trace", .rank = 1, .min = 12, .is_path = true},
-        {.head = "why it cannot be attached", .rank = 2, .min = 25},
     };
     const struct cunei_style style = cunei_output_style(stdout);
     struct cunei_table table;
@@ -204,10 +198,41 @@ static int print_table(const struct rows *rows,
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < rows->count; i++)
         add_row(&table, &rows->items[i]);
+    int rc = cunei_table_print(&table, &style, stdout);
+    cunei_table_fini(&table);
+    return rc;
+}
+
+static int print_pythons(const struct cunei_running_pythons *pythons)
+{
+    static const struct cunei_column columns[] = {
+        {.head = "pid"},
+        {.head = "state", .min = 10},
+        {.head = "program", .min = 10},
+        {.head = "Python", .rank = 1, .min = 6},
+        {.head = "why it cannot be attached", .min = 25},
+    };
+    const struct cunei_style style = cunei_output_style(stdout);
+    struct cunei_table table;
+
+    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < pythons->count; i++)
         add_python(&table, &pythons->items[i]);
     int rc = cunei_table_print(&table, &style, stdout);
     cunei_table_fini(&table);
+    return rc;
+}
+
+/* Two tables: what is known of a recording says nothing about other processes. */
+static int print_tables(const struct rows *rows,
+                        const struct cunei_running_pythons *pythons)
+{
+    int rc = rows->count > 0 ? print_recordings(rows) : 0;
+
+    if (rows->count > 0 && pythons->count > 0)
+        (void)putchar('\n');
+    if (rc == 0 && pythons->count > 0)
+        rc = print_pythons(pythons);
     return rc;
 }
 
@@ -286,7 +311,7 @@ static int run_list(int argc, char **argv)
     if (rc == 0 && values.json)
         rc = print_json(&rows, &pythons);
     else if (rc == 0 && rows.count + pythons.count > 0)
-        rc = print_table(&rows, &pythons);
+        rc = print_tables(&rows, &pythons);
     else if (rc == 0)
         cunei_cmd_note("no Python is running; 'cunei record app.py' records one");
     cunei_running_pythons_fini(&pythons);
@@ -314,9 +339,9 @@ const struct cunei_cmd cunei_cmd_list = {
         "Lists your processes that are being recorded, and those that were killed and\n"
         "whose traces have not been read since. Each line has the pid, the state, about\n"
         "how many events a second it records, what --keep keeps, the program, its Python\n"
-        "and the directory of the trace. Then come all other Pythons: those that are\n"
-        "armed or attachable can be recorded with 'cunei attach PID'; for those that are\n"
-        "closed the line has the reason.\n"
+        "and the directory of the trace. A second table has all other Pythons: those that\n"
+        "are armed or attachable can be recorded with 'cunei attach PID'; for those that\n"
+        "are closed the line has the reason.\n"
         "\n"
         "  cunei list\n"
         "  cunei attach PID             record a process that is running\n"

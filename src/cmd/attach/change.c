@@ -53,8 +53,8 @@ static int ask_all(struct cunei_attach_session *session,
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
-    int status =
-        cunei_attach_ask_status(&session->connection, session->timeout_ns, &answer);
+    int status = cunei_attach_ask_status(&session->connection, &session->target.process,
+                                         session->timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     status = cunei_attach_session_adopt(session, &answer);

@@ -4,10 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "attach/injection.h"
+#include "base/units.h"
 #include "cmd/attach/arm_running.h"
 #include "cmd/common/message.h"
+#include "rt/clock.h"
+
+#define POLL_NS CUNEI_NS_PER_MS
+#define FORK_NS (200 * CUNEI_NS_PER_MS) /* longer than a process that forks is away */
 
 pid_t cunei_attach_pid(const char *word)
 {
@@ -36,6 +43,61 @@ int cunei_attach_open_target(const char *word, struct cunei_target *target)
     return EXIT_SUCCESS;
 }
 
+/* A process that forks has no socket for a moment; one that ends has none any more. */
+static int connect_again(struct cunei_connection *connection,
+                         const struct cunei_process_facts *process, uint64_t timeout_ns,
+                         struct cunei_attach_error *error)
+{
+    const struct timespec pause = {.tv_nsec = (long)POLL_NS};
+    uint64_t begin = cunei_clock_ns(CLOCK_MONOTONIC);
+
+    for (;;) {
+        int rc = cunei_connection_open(connection, process, error);
+        if (rc >= 0)
+            return rc;
+        if (!cunei_process_facts_is_alive(process))
+            return cunei_attach_fail(error, -ESRCH, "process %d has ended meanwhile",
+                                     (int)process->pid);
+        if ((rc != -ENOENT && rc != -ECONNREFUSED) ||
+            cunei_clock_ns(CLOCK_MONOTONIC) - begin >= timeout_ns)
+            return rc;
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* Whether the process has begun this session, and only its answer was lost. */
+static bool has_started(struct cunei_connection *connection, uint64_t session,
+                        uint64_t timeout_ns, struct cunei_control_answer *answer)
+{
+    const struct cunei_control_request resume = {.action = CUNEI_CONTROL_RESUME,
+                                                 .session = session};
+    struct cunei_attach_error ignored;
+
+    return cunei_connection_ask(connection, &resume, timeout_ns, answer, &ignored) == 0;
+}
+
+int cunei_attach_ask(struct cunei_connection *connection,
+                     const struct cunei_process_facts *process,
+                     const struct cunei_control_request *request, uint64_t timeout_ns,
+                     struct cunei_control_answer *answer,
+                     struct cunei_attach_error *error)
+{
+    uint64_t begin = cunei_clock_ns(CLOCK_MONOTONIC);
+
+    for (;;) {
+        int rc = cunei_connection_ask(connection, request, timeout_ns, answer, error);
+        uint64_t passed = cunei_clock_ns(CLOCK_MONOTONIC) - begin;
+        if (rc != -EPIPE || passed >= timeout_ns)
+            return rc;
+        rc = connect_again(connection, process, timeout_ns - passed, error);
+        if (rc < 0)
+            return rc;
+        if (request->action == CUNEI_CONTROL_START &&
+            has_started(connection, request->session, timeout_ns, answer))
+            return 0;
+    }
+}
+
 int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
                          struct cunei_target *target,
                          struct cunei_connection *connection)
@@ -46,11 +108,23 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
     if (status != EXIT_SUCCESS)
         return status;
     int rc = cunei_connection_open(connection, &target->process, &error);
+    /* It may be armed, and fork at this moment.  Arming it again would be as good. */
+    if (rc == -ENOENT && target->has_probe &&
+        (!arm || cunei_injection_check(target, &error) < 0))
+        rc = connect_again(connection, &target->process, FORK_NS, &error);
+    /* Arming it would change the process for a request that it refuses. */
+    if (rc == -ENOENT && arm && target->is_recording)
+        return cunei_cmd_fail(0,
+                              "process %d is being recorded already; there is one "
+                              "recording at a time: 'cunei top %d' shows this one, "
+                              "'cunei snapshot %d' copies it",
+                              (int)target->process.pid, (int)target->process.pid,
+                              (int)target->process.pid);
     if (rc == -ENOENT && arm) {
         status = cunei_attach_arm_running(target, timeout_ns);
         if (status != EXIT_SUCCESS)
             return status;
-        rc = cunei_connection_open(connection, &target->process, &error);
+        rc = connect_again(connection, &target->process, timeout_ns, &error);
     }
     if (rc == -ENOENT && !arm)
         return cunei_cmd_fail(0, "process %d is not attached",

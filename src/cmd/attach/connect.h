@@ -26,6 +26,16 @@ int cunei_attach_connect(const char *word, bool arm, uint64_t timeout_ns,
                          struct cunei_connection *connection);
 
 /*
+ * cunei_connection_ask, also where the process closes the connection because it forks:
+ * it is connected again, and the request sent again.  -ESRCH: it has ended.
+ */
+int cunei_attach_ask(struct cunei_connection *connection,
+                     const struct cunei_process_facts *process,
+                     const struct cunei_control_request *request, uint64_t timeout_ns,
+                     struct cunei_control_answer *answer,
+                     struct cunei_attach_error *error);
+
+/*
  * Listen at a path, and wait for a program that connects to it.  Returns as above.
  */
 int cunei_attach_await(const char *path, struct cunei_target *target,

@@ -35,7 +35,8 @@ static void name_program(const struct cunei_process_facts *facts,
     cunei_process_fini(&words);
 }
 
-static void take(struct cunei_running_python *python, struct cunei_target_entry *entry)
+/* Whether the process is still there. */
+static bool take(struct cunei_running_python *python, struct cunei_target_entry *entry)
 {
     struct cunei_attach_error error = entry->error;
     int rc = entry->rc;
@@ -45,13 +46,23 @@ static void take(struct cunei_running_python *python, struct cunei_target_entry 
     write_version(&entry->target.python, python->version, sizeof(python->version));
     if (rc == 0 && entry->target.is_armed) {
         python->state = CUNEI_PYTHON_ARMED;
-        return;
+        return true;
     }
     if (rc == 0)
         rc = cunei_injection_check(&entry->target, &error);
+    if (rc < 0 && !cunei_process_facts_is_alive(&entry->target.process))
+        return false;
     python->state = rc == 0 ? CUNEI_PYTHON_ATTACHABLE : CUNEI_PYTHON_CLOSED;
     if (rc < 0)
         cunei_refusal_words_split(error.text, &python->reason, NULL);
+    return true;
+}
+
+static void release(struct cunei_running_python *python)
+{
+    cunei_buffer_fini(&python->program);
+    cunei_buffer_fini(&python->reason);
+    *python = (struct cunei_running_python){0};
 }
 
 int cunei_running_pythons_read(struct cunei_running_pythons *pythons)
@@ -65,8 +76,13 @@ int cunei_running_pythons_read(struct cunei_running_pythons *pythons)
         rc = pythons->items ? 0 : -ENOMEM;
     }
     for (size_t i = 0; rc == 0 && i < targets.count; i++) {
-        if (!targets.items[i].target.is_recording)
-            take(&pythons->items[pythons->count++], &targets.items[i]);
+        struct cunei_running_python *python = &pythons->items[pythons->count];
+        if (targets.items[i].target.is_recording)
+            continue;
+        if (take(python, &targets.items[i]))
+            pythons->count++;
+        else
+            release(python);
     }
     cunei_target_list_fini(&targets);
     return rc;
@@ -74,10 +90,8 @@ int cunei_running_pythons_read(struct cunei_running_pythons *pythons)
 
 void cunei_running_pythons_fini(struct cunei_running_pythons *pythons)
 {
-    for (size_t i = 0; i < pythons->count; i++) {
-        cunei_buffer_fini(&pythons->items[i].program);
-        cunei_buffer_fini(&pythons->items[i].reason);
-    }
+    for (size_t i = 0; i < pythons->count; i++)
+        release(&pythons->items[i]);
     free(pythons->items);
     *pythons = (struct cunei_running_pythons){0};
 }

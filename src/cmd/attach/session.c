@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/safe_open.h"
 #include "cmd/attach/command_words.h"
+#include "cmd/attach/connect.h"
 #include "cmd/common/follow_wait.h"
 #include "cmd/common/message.h"
 #include "cmd/record/program.h"
@@ -198,8 +199,8 @@ static int ask_to_start(struct cunei_attach_session *session,
     struct cunei_control_answer answer;
     struct cunei_attach_error error;
 
-    int rc = cunei_connection_ask(&session->connection, &request, session->timeout_ns,
-                                  &answer, &error);
+    int rc = cunei_attach_ask(&session->connection, &session->target.process, &request,
+                              session->timeout_ns, &answer, &error);
     if (rc == 0)
         cunei_control_answer_fini(&answer);
     if (rc == 0)
@@ -291,10 +292,10 @@ bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t fo
 
     while (is_recording) {
         uint64_t passed = cunei_clock_ns(CLOCK_MONOTONIC) - begin;
-        uint64_t rest =
-            for_ns == 0 || for_ns - passed > POLL_NS ? POLL_NS : for_ns - passed;
-        if ((for_ns && passed >= for_ns) ||
-            cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
+        if (passed >= for_ns)
+            break;
+        uint64_t rest = for_ns - passed > POLL_NS ? POLL_NS : for_ns - passed;
+        if (cunei_follow_wait(rest, -1) != CUNEI_FOLLOW_ON)
             break;
         is_recording = cunei_attached_update(&session->attached,
                                              cunei_attach_session_path(session)) > 0;

@@ -47,8 +47,8 @@ int cunei_attach_session_adopt(struct cunei_attach_session *session,
 int cunei_attach_session_make_copy(struct cunei_attach_session *session,
                                    const char *name);
 
-/* Wait until a signal asks us to end, `for_ns` is over (0: never), or the process has
- * ended; whether it still runs. */
+/* Wait until a signal asks us to end, `for_ns` is over (UINT64_MAX: never), or the
+ * process has ended; whether it still runs. */
 bool cunei_attach_session_wait(struct cunei_attach_session *session, uint64_t for_ns);
 
 /* End the recording. */

@@ -6,18 +6,21 @@
 
 #include "attach/connection.h"
 #include "base/buffer.h"
+#include "cmd/attach/connect.h"
 #include "cmd/common/message.h"
 #include "cmd/common/output.h"
 #include "text/json.h"
 #include "text/terminal_text.h"
 
-int cunei_attach_ask_status(struct cunei_connection *connection, uint64_t timeout_ns,
-                            struct cunei_control_answer *answer)
+int cunei_attach_ask_status(struct cunei_connection *connection,
+                            const struct cunei_process_facts *process,
+                            uint64_t timeout_ns, struct cunei_control_answer *answer)
 {
     const struct cunei_control_request request = {.action = CUNEI_CONTROL_STATUS};
     struct cunei_attach_error error;
 
-    int rc = cunei_connection_ask(connection, &request, timeout_ns, answer, &error);
+    int rc =
+        cunei_attach_ask(connection, process, &request, timeout_ns, answer, &error);
     return rc < 0 ? cunei_cmd_fail(0, "%s", error.text) : EXIT_SUCCESS;
 }
 
@@ -82,12 +85,13 @@ static int print_json(int pid, const struct cunei_control_answer *answer)
     return cunei_json_end(&json) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-int cunei_attach_print_status(struct cunei_connection *connection, uint64_t timeout_ns,
-                              bool json)
+int cunei_attach_print_status(struct cunei_connection *connection,
+                              const struct cunei_process_facts *process,
+                              uint64_t timeout_ns, bool json)
 {
     struct cunei_control_answer answer;
 
-    int status = cunei_attach_ask_status(connection, timeout_ns, &answer);
+    int status = cunei_attach_ask_status(connection, process, timeout_ns, &answer);
     if (status != EXIT_SUCCESS)
         return status;
     status = json ? print_json((int)connection->pid, &answer)

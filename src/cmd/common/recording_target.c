@@ -70,7 +70,7 @@ char *cunei_recording_target_find(const char *word)
     else
         (void)cunei_cmd_fail(0,
                              "process %d is not being recorded by this user; 'cunei "
-                             "list' shows all recordings, 'cunei record' makes one",
-                             (int)pid);
+                             "attach %d' records it, 'cunei list' shows all recordings",
+                             (int)pid, (int)pid);
     return NULL;
 }

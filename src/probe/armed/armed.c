@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "probe/armed/request_thread.h"
 #include "rt/clock.h"
@@ -174,15 +175,32 @@ void cunei_armed_before_fork(void)
     unlock(thread);
 }
 
+/* Called by CPython, with the GIL. */
+static int begin_again(void *unused)
+{
+    PyThreadState *thread = lock();
+
+    (void)unused;
+    if (armed.is_on && armed.forks == 0 && !armed.has_thread)
+        armed.is_on = begin_thread() == 0;
+    unlock(thread);
+    return 0;
+}
+
+/*
+ * CPython 3.13 counts the threads of the parent after the hooks of the fork, so they
+ * begin when os.fork() has returned.  Pending calls are those of the main thread; for
+ * others they may come late.
+ */
 void cunei_armed_after_fork(void)
 {
     PyThreadState *thread = lock();
 
     if (armed.forks > 0)
         armed.forks--;
-    if (armed.is_on && armed.forks == 0 && !armed.has_thread)
-        armed.is_on = begin_thread() == 0;
     unlock(thread);
+    if (gettid() != getpid() || Py_AddPendingCall(begin_again, NULL) < 0)
+        (void)begin_again(NULL);
 }
 
 /* Another thread of the parent may have had the lock. */
@@ -191,5 +209,5 @@ void cunei_armed_forked(void)
     (void)pthread_mutex_init(&armed.lock, NULL);
     armed.forks = 0;
     armed.has_thread = false;
-    cunei_armed_after_fork();
+    (void)begin_again(NULL);
 }

@@ -2,8 +2,18 @@
 """Programs that take requests, and fork."""
 
 import pytest
-from attaching import SERVE, armed, attached, calls, interrupt, report, status
-from proof import wait_for
+from attaching import (
+    SERVE,
+    armed,
+    attached,
+    calls,
+    environment,
+    interrupt,
+    report,
+    running,
+    status,
+)
+from proof import DEADLINE_S, wait_for
 
 STRICT = {"PYTHONWARNINGS": "error"}
 
@@ -52,6 +62,56 @@ def test_children_that_are_forked_meanwhile_are_recorded_and_stopped(cunei):
     assert (code, err) == (0, "")
     assert calls(cunei, "leaf") == 13
     assert len(report(cunei)["processes"]) == 2
+
+
+FORKS = """
+import os, sys
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]):
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+OFTEN = """
+import os, warnings
+warnings.simplefilter("always")
+for i in range(20):
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+@pytest.mark.core
+def test_forks_of_the_main_thread_warn_of_no_threads(cunei):
+    """CPython 3.13 counts them after the hooks of the fork."""
+    done = cunei("arm", cunei.write("often.py", OFTEN))
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.core
+def test_a_program_that_does_nothing_but_fork_is_attached_again_and_again(cunei):
+    """Each fork closes the connection, also while a request waits for its answer."""
+    script, end = cunei.write("forks.py", FORKS), cunei.folder / "end"
+    with running([cunei.executable, "arm", script, end], environment(cunei)) as process:
+        assert process.stdout.readline() == "ready\n"
+        done = [
+            cunei("attach", process.pid, "--for", "100ms", "-o", f"trace{i}")
+            for i in range(5)
+        ]
+        seen = cunei("attach", process.pid, "--status")
+        end.touch()
+        _, err = process.communicate(timeout=DEADLINE_S)
+
+    assert [each.returncode for each in done] == [0] * 5
+    assert all(" events, " in each.stderr for each in done)
+    assert seen.stdout.startswith(f"process {process.pid}: armed")
+    assert (process.returncode, err) == (0, "")
 
 
 @pytest.mark.core

@@ -148,6 +148,8 @@ def test_a_budget_that_is_set_holds_from_then_on(cunei):
         (["--stay", "--for", "1s"], "exclude each other"),
         (["--json"], "--json needs --status"),
         (["--for", "soon"], "--for"),
+        (["--for", "0s"], "--for needs a time above 0"),
+        (["--timeout", "0s"], "--timeout needs a time above 0"),
         (["-o", ""], "-o needs the name of a directory"),
         (["--include", "re:("], "not a valid pattern"),
     ],

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import pytest
-from proof import UNPRIVILEGED, needs_root, wait_for
+from proof import DEADLINE_S, UNPRIVILEGED, needs_root, wait_for
 
 # Calls work for ever, from three threads, and counts the calls of one of them.
 PROGRAM = """
@@ -168,6 +168,79 @@ def test_an_armed_process_is_listed_and_examined_as_such(cunei):
 
     assert row["state"] == "armed"
     assert json.loads(shown.stdout)["can_attach"] is True
+
+
+@contextlib.contextmanager
+def being_recorded(cunei):
+    """A process that `cunei record` records."""
+    script = cunei.write("program.py", PROGRAM)
+    words = ["record", "-q", "-o", "trace", script]
+    process = cunei.start(*words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        listed = json.loads(cunei("list", "--json").stdout)["recordings"]
+        trace = str(cunei.folder / "trace")
+        yield next(row["pid"] for row in listed if row["trace"] == trace)
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+READS = """
+import sys
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@needs_injection
+def test_a_process_that_ends_while_it_is_being_attached(cunei):
+    """It reads in C code, so that the first Python code that it executes is its end."""
+    script = cunei.write("reads.py", READS)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with contextlib.ExitStack() as stack:
+        runtime = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
+        pipes["env"] = {"XDG_RUNTIME_DIR": runtime}
+        process = stack.enter_context(subprocess.Popen([cunei.python, script], **pipes))
+        assert process.stdout.readline() == "ready\n"
+        controller = cunei.start(
+            "attach", process.pid, "-o", "trace", stderr=subprocess.PIPE, text=True
+        )
+        wait_for(lambda: os.listdir(runtime))  # the script is there
+        process.stdin.close()
+        said = controller.communicate(timeout=DEADLINE_S)[1]
+
+    assert process.returncode == 0
+    assert controller.returncode == 1 and len(said.splitlines()) == 1
+    assert f"process {process.pid} has ended meanwhile" in said
+    assert not (cunei.folder / "trace").exists()
+
+
+@needs_injection
+def test_a_process_that_is_recorded_is_refused_before_it_is_armed(cunei):
+    with being_recorded(cunei) as pid:
+        doctor = cunei("doctor", pid)
+        done = cunei("attach", pid, "--for", "1s", "-o", "other")
+        status = cunei("attach", pid, "--status")
+
+    assert doctor.returncode == 1 and "being recorded already" in doctor.stdout
+    assert done.returncode == 1
+    assert f"process {pid} is being recorded already" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert f"process {pid} is not attached" in status.stderr
+    assert not (cunei.folder / "other").exists()
+
+
+def test_the_list_has_a_table_of_recordings_and_one_of_other_pythons(cunei):
+    with running(cunei, PROGRAM) as process, being_recorded(cunei) as pid:
+        recordings, others = cunei("list").stdout.split("\n\n")
+
+    heads = recordings.splitlines()[0], others.splitlines()[0]
+    assert "trace" in heads[0] and "why" not in heads[0]
+    assert "≈events/s" not in heads[1] and "trace" not in heads[1]
+    assert any(line.split()[0] == str(pid) for line in recordings.splitlines())
+    assert any(line.split()[0] == str(process.pid) for line in others.splitlines())
 
 
 @needs_injection

@@ -250,3 +250,11 @@ def test_a_program_of_a_container_beside_this_one_is_named_as_such(cunei, port):
 
     assert controller.returncode == 1
     assert "it is in another pid namespace; use one for both" in err
+
+
+def test_a_port_is_an_absolute_path(cunei):
+    done = cunei("attach", "--port", "app.sock", timeout=DEADLINE_S)
+
+    assert done.returncode == 2
+    assert "--port needs an absolute path" in done.stderr
+    assert "app.sock" in done.stderr and len(done.stderr.splitlines()) == 1
