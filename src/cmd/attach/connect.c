@@ -13,7 +13,7 @@
 #include "cmd/common/message.h"
 #include "rt/clock.h"
 
-#define POLL_NS CUNEI_NS_PER_MS
+#define POLL_NS (5 * CUNEI_NS_PER_MS)
 #define FORK_NS (200 * CUNEI_NS_PER_MS) /* longer than a process that forks is away */
 
 pid_t cunei_attach_pid(const char *word)
