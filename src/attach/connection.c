@@ -266,7 +266,7 @@ int cunei_connection_listen(const char *path, struct cunei_attach_error *error)
             "the path of a socket has at most %zu bytes; '%s' is longer",
             sizeof(address.sun_path) - 1, path);
     memcpy(address.sun_path, path, strlen(path) + 1);
-    int fd = make_socket(0);
+    int fd = make_socket(SOCK_NONBLOCK);
     if (fd < 0)
         rc = fd;
     else

@@ -44,7 +44,8 @@ int cunei_connection_open(struct cunei_connection *connection,
  */
 int cunei_connection_listen(const char *path, struct cunei_attach_error *error);
 
-/* Take a process that connects there; only those of this user, or any for root. */
+/* Take a process that connects there; only those of this user, or any for root.
+ * -EAGAIN: none has come yet. */
 int cunei_connection_accept(struct cunei_connection *connection, int port);
 
 /*

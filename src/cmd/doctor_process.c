@@ -9,6 +9,7 @@
 #include "attach/injection.h"
 #include "attach/target.h"
 #include "base/buffer.h"
+#include "cmd/attach/arm_running.h"
 #include "cmd/attach/command_words.h"
 #include "cmd/attach/connect.h"
 #include "cmd/attach/refusal_words.h"
@@ -81,12 +82,23 @@ static void describe_namespaces(const struct cunei_target *target,
 static void describe_cunei(const struct cunei_target *target,
                            struct cunei_finding *finding)
 {
+    char *package = cunei_attach_own_package(target);
     const char *text = target->is_recording ? "it is being recorded"
                        : target->is_armed   ? "it is armed"
                        : target->has_probe  ? "it is loaded, and does nothing"
                                             : "it is not loaded";
 
     cunei_buffer_append_text(&finding->text, text);
+    if (!target->has_probe && !package) {
+        finding->state = CUNEI_FINDING_NOTE;
+        cunei_buffer_format(&finding->text,
+                            "; attaching loads it from the environment of its Python, "
+                            "as this cunei is not for Python 3.%u%s there",
+                            target->python.minor,
+                            target->python.is_free_threaded ? "t" : "");
+        cunei_buffer_append_text(&finding->advice, "install cunei there, if it is not");
+    }
+    free(package);
 }
 
 static void describe_attaching(struct cunei_target *target,

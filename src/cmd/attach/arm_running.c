@@ -65,8 +65,7 @@ static bool is_visible(const struct cunei_target *target, const char *path)
     return cunei_remote_directory_is_shared(&target->process, path, &id);
 }
 
-/* The package beside this executable, if the process can use it; owned, or NULL. */
-static char *find_package(const struct cunei_target *target)
+char *cunei_attach_own_package(const struct cunei_target *target)
 {
     struct cunei_interpreter python = {0};
     char *path = cunei_interpreter_beside_us();
@@ -84,7 +83,7 @@ static char *find_package(const struct cunei_target *target)
 
 static void format_script(const struct cunei_target *target, struct cunei_buffer *out)
 {
-    char *package = find_package(target);
+    char *package = cunei_attach_own_package(target);
     const char *text = package ? package : "";
 
     cunei_buffer_append_text(out, script_begin);

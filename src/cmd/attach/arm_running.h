@@ -7,6 +7,10 @@
 
 #include "attach/target.h"
 
+/* The package beside this executable, if the process can load it where its environment
+ * has no cunei; owned by the caller, or NULL. */
+char *cunei_attach_own_package(const struct cunei_target *target);
+
 /*
  * Wait until the script has run, for at most `timeout_ns`; then the request is
  * withdrawn.  Returns 0, or the exit status after an error message.

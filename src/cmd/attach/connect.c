@@ -10,11 +10,13 @@
 #include "attach/injection.h"
 #include "base/units.h"
 #include "cmd/attach/arm_running.h"
+#include "cmd/common/follow_wait.h"
 #include "cmd/common/message.h"
 #include "rt/clock.h"
 
-#define POLL_NS (5 * CUNEI_NS_PER_MS)
-#define FORK_NS (200 * CUNEI_NS_PER_MS) /* longer than a process that forks is away */
+#define POLL_NS   (5 * CUNEI_NS_PER_MS)
+#define ACCEPT_NS (20 * CUNEI_NS_PER_MS)  /* between two looks at the port */
+#define FORK_NS   (200 * CUNEI_NS_PER_MS) /* longer than a process that forks is away */
 
 pid_t cunei_attach_pid(const char *word)
 {
@@ -138,13 +140,17 @@ int cunei_attach_await(const char *path, struct cunei_target *target,
     struct cunei_attach_error error;
     int rc = -EPERM;
 
+    cunei_follow_wait_begin();
     int port = cunei_connection_listen(path, &error);
     if (port < 0)
         return cunei_cmd_fail(0, "%s", error.text);
     cunei_cmd_note(
         "waiting for a program that was started with " CUNEI_PORT_VARIABLE "=%s", path);
-    while (rc == -EPERM || rc == -EINTR)
+    while (rc == -EPERM || rc == -EINTR || rc == -EAGAIN) {
         rc = cunei_connection_accept(connection, port);
+        if (rc == -EAGAIN && cunei_follow_wait(ACCEPT_NS, -1) != CUNEI_FOLLOW_ON)
+            rc = -ECANCELED;
+    }
     (void)unlink(path);
     close(port);
     if (rc == 0 && connection->pid == 0)
@@ -156,6 +162,8 @@ int cunei_attach_await(const char *path, struct cunei_target *target,
             "container:NAME)");
     else if (rc == 0)
         rc = cunei_target_open(connection->pid, target, &error);
+    else if (rc == -ECANCELED)
+        (void)cunei_attach_fail(&error, rc, "no program has connected to '%s'", path);
     else
         (void)cunei_attach_fail(&error, rc, "cannot wait at '%s': %s", path,
                                 strerror(-rc));

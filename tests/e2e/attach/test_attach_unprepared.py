@@ -261,6 +261,44 @@ def test_the_doctor_says_how_a_process_can_be_attached(cunei):
     ]
 
 
+@pytest.mark.skipif(not os.access("/usr/bin/python3", os.X_OK), reason="needs another")
+def test_the_doctor_says_where_cunei_must_come_from(cunei):
+    other = subprocess.run(
+        ["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True
+    ).stdout.split()[1]
+    if other.startswith(f"{VERSION[0]}.{VERSION[1]}."):
+        pytest.skip("the other Python has the same version")
+    script = cunei.write("program.py", QUIET)
+    process = subprocess.Popen(
+        ["/usr/bin/python3", script], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        checks = json.loads(cunei("doctor", process.pid, "--json").stdout)["checks"]
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+    found = {each["name"]: each for each in checks}["cunei"]
+    assert found["state"] == "note"
+    assert "from the environment of its Python" in found["text"]
+
+
+def test_a_controller_that_waits_in_vain_leaves_no_socket(cunei):
+    port = cunei.folder / "port"
+    words = ["attach", "--port", port]
+    controller = cunei.start(*words, stderr=subprocess.PIPE, text=True)
+    assert "waiting for a program" in controller.stderr.readline()
+    wait_for(port.exists)
+    controller.send_signal(signal.SIGINT)
+    printed = controller.communicate(timeout=60)[1]
+
+    assert printed == f"cunei: no program has connected to '{port}'\n"
+    assert controller.returncode == 1
+    assert not port.exists()
+
+
 @pytest.mark.parametrize("command", ["attach", "doctor"])
 @pytest.mark.parametrize(
     "word, sentence",
