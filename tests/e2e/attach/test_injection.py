@@ -96,7 +96,7 @@ lock.acquire()
 """
 HOLDING_THE_GIL = """
 print("ready", flush=True)
-sum(range(60_000_000))
+sum(range(200_000_000))
 """
 NOT_RUNNING = {
     "blocked in read": (BLOCKED, wait_until_asleep),
