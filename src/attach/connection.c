@@ -237,7 +237,7 @@ static int listen_at(int fd, const struct sockaddr_un *address)
     return rc;
 }
 
-/* Remove a socket of ours on which nobody listens: its controller was interrupted. */
+/* Remove a socket of ours that no process listens on: its controller was killed. */
 static bool remove_left(const struct sockaddr_un *address)
 {
     struct stat status;
@@ -454,7 +454,7 @@ int cunei_connection_ask(struct cunei_connection *connection,
         rc = wait_for_answer(connection, deadline, answer);
     if (rc < 0) {
         rc = explain(connection, rc, timeout_ns, error);
-        /* What answers late is not done: the process sees that nobody waits. */
+        /* The process does not carry a request out if its connection is closed. */
         hang_up(connection);
         return rc;
     }

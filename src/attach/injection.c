@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "attach/permission.h"
+
 /* A thread that has taken a request opens the file within microseconds, unless an audit
  * hook holds it up, and marks it when it has the GIL again. */
 #define STEP_NS 1000000
@@ -43,6 +45,22 @@ static int fail_version(const struct cunei_target *target,
         is_old ? "only 3.12 and newer can be attached while they run"
                : "this cunei knows only up to 3.15",
         is_old ? "start" : "update cunei, or start");
+}
+
+int cunei_injection_fail(const struct cunei_target *target, int rc, const char *why,
+                         struct cunei_attach_error *error)
+{
+    if (rc == -ESHUTDOWN)
+        why = "its Python is ending";
+    else if (rc == -EALREADY)
+        why = "another process traces it, such as gdb or strace; end that first";
+    else if (rc == -ETIMEDOUT)
+        why = "one of its threads cannot be stopped: it waits for a disk or a network "
+              "file system, or gets no processor; try again";
+    if (!why)
+        return cunei_permission_fail(&target->process, rc, error);
+    return cunei_attach_fail(error, rc, "process %d cannot be attached: %s",
+                             (int)target->process.pid, why);
 }
 
 static int check_build(const struct cunei_target *target,

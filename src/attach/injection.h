@@ -32,12 +32,6 @@
 #define CUNEI_INJECTION_THREADS 64 /* that are asked at once, on 3.14 and newer */
 
 /* Reasons that both ways have. */
-#define CUNEI_INJECTION_TRACED \
-    "another process traces it, such as gdb or strace. End that first"
-#define CUNEI_INJECTION_NOT_STOPPED                                                \
-    "one of its threads cannot be stopped: it waits for a disk or a network file " \
-    "system, or gets no processor. Try again"
-
 struct cunei_injection_way;
 
 struct cunei_injection_thread {
@@ -88,6 +82,13 @@ extern const struct cunei_injection_way cunei_injection_pending_call;
 /* The way for this version of Python; NULL: there is none. */
 const struct cunei_injection_way *cunei_injection_way_of(
     const struct cunei_target *target);
+
+/*
+ * Say why one of the ways came back with `rc`: `why`, or what is the same for all of
+ * them where that is NULL.  Returns `rc`.
+ */
+int cunei_injection_fail(const struct cunei_target *target, int rc, const char *why,
+                         struct cunei_attach_error *error);
 
 /* Whether a script can be executed in the process; otherwise why not. */
 int cunei_injection_check(struct cunei_target *target,

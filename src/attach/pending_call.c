@@ -13,7 +13,6 @@
 
 #include "attach/injection.h"
 #include "attach/pending_queue.h"
-#include "attach/permission.h"
 #include "attach/remote_interpreter.h"
 #include "attach/stopped_threads.h"
 
@@ -32,22 +31,16 @@ static int fail(const struct cunei_target *target, int rc,
                 struct cunei_attach_error *error)
 {
     const char *why =
-        rc == -ESHUTDOWN ? "its Python is ending"
-        : rc == -EAGAIN
+        rc == -EAGAIN
             ? "its Python is still starting, or its queue of pending calls is full; "
               "try again"
         : rc == -EBADMSG ? "the layout of its Python is not the one that cunei knows; "
                            "start the program with 'cunei arm'"
         : rc == -EBUSY   ? "another request or pending call is being served in it; try "
                            "again"
-        : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
-        : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
-                           : NULL;
+                         : NULL;
 
-    if (!why)
-        return cunei_permission_fail(&target->process, rc, error);
-    return cunei_attach_fail(error, rc, "process %d cannot be attached: %s",
-                             (int)target->process.pid, why);
+    return cunei_injection_fail(target, rc, why, error);
 }
 
 static int check(const struct cunei_target *target, struct cunei_attach_error *error)

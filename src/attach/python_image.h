@@ -35,8 +35,8 @@ struct cunei_python_image {
 };
 
 /*
- * Find CPython in a process.  -ENOEXEC: it is not a Python; other errors: it cannot be
- * told.  Both say why in `error`.
+ * Find CPython in a process.  -ENOEXEC: it is not a Python; other errors: that is not
+ * known.  `error` says why.
  */
 int cunei_python_image_find(const struct cunei_process_facts *process,
                             const struct cunei_memory_map *map,

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "attach/injection.h"
-#include "attach/permission.h"
 #include "attach/remote_interpreter.h"
 #include "attach/stopped_threads.h"
 
@@ -43,19 +42,13 @@ static int fail(const struct cunei_target *target, int rc,
                 struct cunei_attach_error *error)
 {
     const char *why =
-        rc == -ESHUTDOWN ? "its Python is ending"
-        : rc == -EAGAIN  ? "its Python has not started yet; try again"
+        rc == -EAGAIN ? "its Python has not started yet; try again"
         : rc == -EBADMSG
             ? "its memory is not as its Python 3 should have it; start the "
               "program with 'cunei arm'"
-        : rc == -ETIMEDOUT ? CUNEI_INJECTION_NOT_STOPPED
-        : rc == -EALREADY  ? CUNEI_INJECTION_TRACED
-                           : NULL;
+            : NULL;
 
-    if (!why)
-        return cunei_permission_fail(&target->process, rc, error);
-    return cunei_attach_fail(error, rc, "process %d cannot be attached: %s",
-                             (int)target->process.pid, why);
+    return cunei_injection_fail(target, rc, why, error);
 }
 
 static int check(const struct cunei_target *target, struct cunei_attach_error *error)

@@ -106,7 +106,7 @@ static int write_text(struct cunei_script_file *file, const struct cunei_target 
     return rc;
 }
 
-/* Nobody but the process's user and root may rename files in it. */
+/* Only the process's user and root may rename files in it. */
 static bool is_safe_folder(const struct stat *status, const struct cunei_target *target)
 {
     bool is_shared = (status->st_mode & 022) != 0;

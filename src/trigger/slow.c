@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "text/format.h"
 #include "trigger/kind.h"
+#include "trigger/over_limit.h"
 #include "trigger/parse.h"
-#include "trigger/place.h"
 #include "trigger/triggers.h"
 #include "wire/metadata.h"
 #include "wire/user_event.h"
@@ -57,18 +56,8 @@ static bool look_at_call(struct cunei_trigger_place *place,
                          const struct cunei_trigger *trigger,
                          const struct cunei_trigger_span *span)
 {
-    struct cunei_buffer what = {0};
-
-    if (span->ns <= trigger->limit_ns)
-        return false;
-    cunei_buffer_append_text(&what, span->is_open ? "call still running after "
-                                                  : "call took ");
-    cunei_format_duration(&what, span->ns);
-    cunei_trigger_fire(
-        place, trigger,
-        (struct cunei_trigger_finding){.value = span->ns, .function = span->function},
-        &what);
-    return true;
+    return cunei_trigger_over_limit(place, trigger, span, "call still running after ",
+                                    "call took ");
 }
 
 const struct cunei_trigger_kind cunei_trigger_kind_slow = {

@@ -33,7 +33,7 @@ void cunei_controller_drop_line(struct cunei_controller *controller, size_t size
 /* Write what waits in `out`, as much as can be written.  False: close it. */
 bool cunei_controller_write(struct cunei_controller *controller);
 
-/* Whether the other end has closed the connection: nobody waits for the answer. */
+/* Whether the other end has closed the connection, and does not want the answer. */
 bool cunei_controller_has_left(const struct cunei_controller *controller);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The socket of an armed process: in the runtime folder of its user, which nobody else
- * can enter.  Only this user and root are accepted.
+ * The socket of an armed process: in the runtime folder of its user, which other users
+ * cannot enter.  Only this user and root are accepted.
  */
 #ifndef CUNEI_PROBE_ARMED_REQUEST_SOCKET_H
 #define CUNEI_PROBE_ARMED_REQUEST_SOCKET_H
@@ -25,7 +25,8 @@ int cunei_request_socket_open(struct cunei_request_socket *socket);
 /* Remove and close it; not in a forked child. */
 void cunei_request_socket_close(struct cunei_request_socket *socket);
 
-/* A connection that does not block.  -EAGAIN: nobody waits; -EPERM: another user. */
+/* A connection that does not block.  -EAGAIN: no controller waits; -EPERM: another
+ * user. */
 int cunei_request_socket_accept(const struct cunei_request_socket *socket);
 
 /*

@@ -307,7 +307,7 @@ static void run(void *argument)
     while (run_once(&loop))
         ;
     close_loop(&loop);
-    /* A process that is disarmed has no thread of ours; nobody waits for these two. */
+    /* A process that is disarmed has no thread of ours: both end by themselves. */
     cunei_request_worker_dismiss(&thread->worker);
 }
 
@@ -350,7 +350,7 @@ int cunei_request_thread_begin(struct cunei_request_thread *thread)
 
 void cunei_request_thread_end(struct cunei_request_thread *thread)
 {
-    /* A child of fork(2) that CPython was not told of has no such threads. */
+    /* A child of fork(2) without CPython's hooks has no such threads. */
     if (thread->thread.pid != getpid())
         return;
     atomic_store(&thread->is_ending, true);

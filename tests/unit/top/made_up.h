@@ -47,7 +47,7 @@ static inline void made_up_init(struct made_up *made)
                         .executable = (char *)(uintptr_t) "python3",
                         .arguments = made->arguments,
                         .argument_count = 1,
-                        .directory = (char *)(uintptr_t) "/work"}};
+                        .directory = (char *)(uintptr_t) "/home/ann"}};
     analysis->processes = calloc(1, sizeof(*analysis->processes));
     analysis->process_count = 1;
     analysis->processes[0] =

@@ -17,14 +17,17 @@
 /* At second `n`: a server that parses, a thread that waits, names in other scripts. */
 static void add_functions(struct made_up *made, uint64_t n)
 {
-    uint32_t serve = made_up_function(made, "app", "serve", "/work/app.py", 3);
-    uint32_t parse = made_up_function(made, "app", "Parser.parse", "/work/app.py", 40);
-    uint32_t token = made_up_function(made, "app", "Parser.token", "/work/app.py", 90);
-    uint32_t kanji = made_up_function(made, "app.日本", "検索する", "/work/日本.py", 7);
+    uint32_t serve = made_up_function(made, "app", "serve", "/home/ann/app.py", 3);
+    uint32_t parse =
+        made_up_function(made, "app", "Parser.parse", "/home/ann/app.py", 40);
+    uint32_t token =
+        made_up_function(made, "app", "Parser.token", "/home/ann/app.py", 90);
+    uint32_t kanji =
+        made_up_function(made, "app.日本", "検索する", "/home/ann/日本.py", 7);
     uint32_t wait =
         made_up_function(made, "threading", "Event.wait", "/usr/lib/threading.py", 600);
     uint32_t evil =
-        made_up_function(made, "app", "f\033[31m\xe2\x80\xae", "/work/a\nb.py", 1);
+        made_up_function(made, "app", "f\033[31m\xe2\x80\xae", "/home/ann/a\nb.py", 1);
 
     made_up_calls(made, serve, 1, n * 100 * MS, n * S);
     made_up_calls(made, parse, n * 100, n * 200 * MS, n * 900 * MS);
@@ -269,8 +272,8 @@ static void take_quiet_second(struct cunei_top_model *model, uint64_t n)
     struct made_up made;
 
     made_up_init(&made);
-    uint32_t quiet = made_up_function(&made, "app", "quiet", "/work/app.py", 3);
-    uint32_t busy = made_up_function(&made, "app", "busy", "/work/app.py", 9);
+    uint32_t quiet = made_up_function(&made, "app", "quiet", "/home/ann/app.py", 3);
+    uint32_t busy = made_up_function(&made, "app", "busy", "/home/ann/app.py", 9);
     made_up_calls(&made, quiet, n, n * 1000, n * 1000);
     made_up_calls(&made, busy, 1, n * S, n * S);
     made_up_open(made_up_thread(&made, "MainThread", n * S), (uint32_t[]){busy}, 1);

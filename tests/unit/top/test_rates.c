@@ -30,8 +30,8 @@ static struct cunei_top_sums make_sums(uint64_t calls, uint64_t seconds,
     struct made_up made;
 
     made_up_init(&made);
-    uint32_t f = made_up_function(&made, "app", "f", "/work/app.py", 1);
-    uint32_t g = made_up_function(&made, "app", "g", "/work/app.py", 5);
+    uint32_t f = made_up_function(&made, "app", "f", "/home/ann/app.py", 1);
+    uint32_t g = made_up_function(&made, "app", "g", "/home/ann/app.py", 5);
     made_up_calls(&made, f, 1, seconds * S / 4, seconds * S);
     made_up_calls(&made, g, calls, seconds * S * 3 / 4, seconds * S * 3 / 4);
     made_up_way(&made, (uint32_t[]){f}, 1, 1, seconds * S / 4, seconds * S);
@@ -108,7 +108,7 @@ static void an_open_recursion_counts_once(void **state)
     struct made_up made;
 
     made_up_init(&made);
-    uint32_t f = made_up_function(&made, "app", "f", "/work/app.py", 1);
+    uint32_t f = made_up_function(&made, "app", "f", "/home/ann/app.py", 1);
     made_up_calls(&made, f, 3, 4 * S, 4 * S);
     struct cunei_analysis_thread *thread = made_up_thread(&made, "t", 4 * S);
     made_up_open(thread, (uint32_t[]){f, f, f}, 3);
@@ -129,7 +129,7 @@ static void nothing_is_open_in_a_process_that_has_ended(void **state)
 
     made_up_init(&made);
     made.process.state = CUNEI_TRACE_KILLED;
-    uint32_t f = made_up_function(&made, "app", "f", "/work/app.py", 1);
+    uint32_t f = made_up_function(&made, "app", "f", "/home/ann/app.py", 1);
     made_up_calls(&made, f, 1, 4 * S, 4 * S);
     made_up_open(made_up_thread(&made, "t", 4 * S), (uint32_t[]){f}, 1);
 
@@ -151,7 +151,7 @@ static void functions_of_several_recordings_are_one(void **state)
     made_up_init(&made);
     made.process.path = (char *)(uintptr_t) "/other/host-8-0";
     /* Another index there, the same identity. */
-    uint32_t g = made_up_function(&made, "app", "g", "/work/app.py", 5);
+    uint32_t g = made_up_function(&made, "app", "g", "/home/ann/app.py", 5);
     made_up_calls(&made, g, 11, S, S);
     (void)made_up_thread(&made, "t", S);
     assert_int_equal(cunei_top_sums_add(&sums, &known, &made.analysis), 0);
@@ -175,7 +175,7 @@ static void waiting_is_not_work(void **state)
     made_up_init(&made);
     uint32_t wait =
         made_up_function(&made, "threading", "Condition.wait", "/lib/threading.py", 3);
-    uint32_t f = made_up_function(&made, "app", "f", "/work/app.py", 1);
+    uint32_t f = made_up_function(&made, "app", "f", "/home/ann/app.py", 1);
     made_up_calls(&made, wait, 1, 3 * S, 3 * S);
     made_up_calls(&made, f, 1, S / 2, S / 2);
     (void)made_up_thread(&made, "t", 4 * S);
